@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files. Blocking; any thread. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/why.h"
+
+/*
+ * Reads NAME (relative to DIRFD, or AT_FDCWD) into BUF: at most SIZE - 1 bytes,
+ * NUL-terminated. Returns the bytes read or negative errno.
+ */
+int file_read_at(int dirfd, const char *name, char *buf, size_t size);
+
+/*
+ * Reads all of PATH ("-": standard input) into a fresh buffer with a NUL behind
+ * it; the caller frees it. More than MAX bytes: -EFBIG. A FIFO or terminal that
+ * never ends is cut off by MAX as well.
+ */
+int file_read_all(const char *path, size_t max, char **ret, size_t *ret_len, struct why *why);
+
+/* Writes a temporary file beside PATH, syncs and renames it. Negative errno, and why. */
+int file_write_atomic(const char *path, const char *data, size_t len, struct why *why);
+
+/* mkdir -p, mode 0700 for what it makes. */
+int file_make_dirs(const char *path);
+
+/* "$XDG_DATA_HOME/barscope" or "$HOME/.local/share/barscope"; the caller frees it. -ENOENT with no
+ * HOME. */
+int file_data_dir(char **ret);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "config.h"
+
+static const struct cmd commands[] = {
+	{NULL, NULL, NULL, NULL},
+};
+
+static void print_help(FILE *f)
+{
+	fputs("barscope: what is in effect on this machine's PCIe BARs, and how steady a\n"
+	      "memory-bound GEMM runs beside it.\n\n"
+	      "usage: barscope [COMMAND] [ARGUMENTS]\n\n"
+	      "Without a command the screen opens on the live machine.\n\n",
+		f);
+	for (const struct cmd *c = commands; c->name; c++) {
+		fprintf(f, "  %-9s %s\n", c->name, c->summary);
+	}
+	fputs("\n  --help, --version\n\n"
+	      "'barscope COMMAND --help' tells the arguments. Exit statuses: 0 fine, 1 a finding,\n"
+	      "2 undetermined, 3 usage or unreadable input, 4 no GPU.\n",
+		f);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return EXIT_FINE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("barscope " BARSCOPE_VERSION);
+		return EXIT_FINE;
+	}
+	for (const struct cmd *c = commands; c->name; c++) {
+		if (!strcmp(c->name, argv[1])) {
+			return c->run(argc - 1, argv + 1);
+		}
+	}
+	return cmd_fail(EXIT_USAGE, "'%s' is not a command; try 'barscope --help'", argv[1]);
+}

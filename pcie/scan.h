@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one door: any machine, live, copied, captured or pasted, becomes a
+ * snapshot. Blocking; any thread (the front calls it on its scanner job).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/why.h"
+#include "pcie/snapshot.h"
+
+struct pcie_scan_options {
+	const char *source;      /* NULL or "live"; a path; "-" */
+	const char *const *with; /* further witnesses, paths */
+	size_t nwith;
+	bool wake;         /* read sleeping devices too */
+	const char *sysfs; /* root in place of "/" for live scans; NULL: "/" */
+};
+
+/* -ENOENT, -EACCES, -EBADMSG (nothing recognised), -EFBIG; each with why. */
+int pcie_scan(const struct pcie_scan_options *o, struct pcie_snapshot **ret, struct why *why);
+
+/* The same from memory: a capture record or pasted text that a run has kept. */
+int pcie_scan_buffer(const char *name, const char *data, size_t len, struct pcie_snapshot **ret,
+	struct why *why);
+
+/* The machine at ROOT ("/": live) as a capture record; the caller frees it. */
+int pcie_capture(
+	const char *root, bool with_log, bool wake, char **ret, size_t *ret_len, struct why *why);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The worker as the front sees it: a child process (/proc/self/exe re-executed) that
+ * owns the back end, behind a shared-memory ring, a state block and a socket. It may
+ * crash, hang or be killed; the front keeps what it read and can start another.
+ * Nothing here blocks on the worker. Call from one thread (the front's main thread).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/why.h"
+#include "stress/sample.h"
+
+enum stress_dtype { STRESS_F16, STRESS_F32 };
+
+struct stress_shape {
+	uint32_t m, k, n;
+};
+
+/* "1x4096x11008" (M, K, N), each 1 … 2^24, product bounded; -EINVAL with why. */
+int stress_shape_parse(const char *s, struct stress_shape *ret, struct why *why);
+
+struct stress_config {
+	char backend[16]; /* "cpu", "cuda", "script"; "" or "auto": the best there is */
+	char device[24];  /* cuda: PCI address; "" the first */
+	struct stress_shape shape;
+	enum stress_dtype dtype;
+	uint32_t threads; /* 0: cores − 1, at least 1 */
+	uint32_t copies; /* rotating weight copies; 0: by rule (≥ 5 × last-level cache, at least 2)
+			  */
+	uint64_t seed;
+	uint64_t paced_ns;   /* 0: back to back */
+	char kernel[24];     /* "" : picked at run time */
+	char script[256];    /* script back end: the file */
+	double script_speed; /* 1: real time; 0: as fast as possible on a virtual clock */
+	bool no_ceiling;     /* leave out the interleaved read-only loops */
+};
+
+void stress_config_init(struct stress_config *c); /* the defaults: auto, 1x4096x11008, f16 */
+
+enum stress_phase {
+	STRESS_STARTING,
+	STRESS_WARMING,
+	STRESS_RUNNING,
+	STRESS_PAUSED,
+	STRESS_STOPPING,
+	STRESS_DONE,   /* ended by itself or by request; script at its end */
+	STRESS_FAILED, /* the worker said why */
+	STRESS_DIED,   /* the process ended without saying so: signal or exit status in why */
+};
+
+/* What the worker publishes; the front reads a consistent copy. Times ns, rates bytes/s. */
+struct stress_status {
+	enum stress_phase phase;
+	bool stalled;       /* no heartbeat or sample for a second while RUNNING */
+	uint64_t silent_ns; /* since the last sign of life */
+	pid_t pid;
+	char why[240]; /* FAILED, DIED: one sentence */
+	char backend[16], device[96], kernel[32];
+	uint32_t threads, copies;
+	uint64_t bytes; /* moved by one GEMM: weights + x + y */
+	uint64_t produced, dropped;
+	double ceiling_bytes_per_s; /* 0: not measured yet */
+	char ceiling_kernel[32];
+	uint64_t golden_hash; /* of the first valid output; 0: none */
+	uint64_t mismatches;
+	double max_error; /* |y − ref| / Σ|w||x| over the checked rows; < 0: not checked */
+	uint64_t clock_error_ns; /* of the joined device clock; 0 on the CPU */
+};
+
+struct stress_worker;
+
+/* Starts the process; returns at once (phase STARTING). Errors: fork, memfd, bad config. */
+int stress_worker_start(const struct stress_config *c, struct stress_worker **ret, struct why *why);
+
+/* Readable when samples or a state change wait (an eventfd; also woken by the child's end). */
+int stress_worker_fd(const struct stress_worker *w);
+
+/* Takes in state changes and the child's end. Call on fd, and at least every 250 ms. */
+void stress_worker_poll(struct stress_worker *w);
+void stress_worker_status(const struct stress_worker *w, struct stress_status *ret);
+
+/* Takes at most MAX samples out of the ring; returns how many. */
+size_t stress_worker_read(struct stress_worker *w, struct stress_sample *ret, size_t max);
+
+/* Requests; the phase tells when they were followed. */
+void stress_worker_pause(struct stress_worker *w, bool pause);
+void stress_worker_stop(struct stress_worker *w);
+
+/*
+ * Ends the process: asks, waits up to TIMEOUT_MS, then SIGKILL. Frees W. Samples not
+ * read are lost. NULL is allowed.
+ */
+void stress_worker_destroy(struct stress_worker *w, int timeout_ms);
+
+/* The worker's own main, run in the re-executed process: "barscope --worker FD". */
+int stress_worker_main(int argc, char **argv);
