@@ -55,3 +55,30 @@ static inline uint64_t stress_host_ns(const struct stress_sample *s)
 {
 	return s->done_ns - s->submit_ns;
 }
+
+/* Something that happened beside the samples: a reading of the device, a fault. */
+enum stress_event_kind {
+	STRESS_EVENT_NOTE,        /* text */
+	STRESS_EVENT_CLOCK_SM,    /* value: MHz */
+	STRESS_EVENT_CLOCK_MEM,   /* MHz */
+	STRESS_EVENT_TEMPERATURE, /* millidegrees Celsius */
+	STRESS_EVENT_POWER,       /* mW */
+	STRESS_EVENT_THROTTLE,    /* NVML's reason mask */
+	STRESS_EVENT_PSTATE,
+	STRESS_EVENT_XID,
+	STRESS_EVENT_ECC,  /* new errors; text: which counter */
+	STRESS_EVENT_LINK, /* generation << 8 | width */
+	STRESS_EVENT_KINDS,
+};
+
+/* 64 bytes, from the worker's telemetry thread through a ring of its own. */
+struct stress_event {
+	uint64_t ns;      /* CLOCK_MONOTONIC_RAW when the reading began */
+	uint64_t took_ns; /* how long it took: readings perturb */
+	uint32_t kind;
+	uint32_t reserved;
+	int64_t value;
+	char text[32]; /* NUL-terminated */
+};
+
+_Static_assert(sizeof(struct stress_event) == 64, "an event is one cache line");

@@ -62,13 +62,14 @@ struct stress_status {
 	char why[240]; /* FAILED, DIED: one sentence */
 	char backend[16], device[96], kernel[32];
 	uint32_t threads, copies;
-	uint64_t bytes; /* moved by one GEMM: weights + x + y */
-	uint64_t produced, dropped;
+	uint64_t bytes;             /* moved by one GEMM: weights + x + y */
+	uint64_t produced, dropped; /* samples */
 	double ceiling_bytes_per_s; /* 0: not measured yet */
 	char ceiling_kernel[32];
 	uint64_t golden_hash; /* of the first valid output; 0: none */
 	uint64_t mismatches;
-	double max_error; /* |y − ref| / Σ|w||x| over the checked rows; < 0: not checked */
+	double max_error;   /* |y − ref| / Σ|w||x| over the checked rows; < 0: not checked */
+	double error_limit; /* what rounding alone can explain; more is corruption */
 	uint64_t clock_error_ns; /* of the joined device clock; 0 on the CPU */
 };
 
@@ -86,6 +87,9 @@ void stress_worker_status(const struct stress_worker *w, struct stress_status *r
 
 /* Takes at most MAX samples out of the ring; returns how many. */
 size_t stress_worker_read(struct stress_worker *w, struct stress_sample *ret, size_t max);
+
+/* The same for telemetry and other events. */
+size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, size_t max);
 
 /* Requests; the phase tells when they were followed. */
 void stress_worker_pause(struct stress_worker *w, bool pause);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A back end turns one launch into one sample. It lives in the worker process and is
+ * called from one thread there (the engine, worker_main.c): open, then iterate again
+ * and again, then close. It may crash or hang; the front survives it.
+ *
+ * The engine decides what is launched next (which series), when (paced or back to
+ * back), numbers the samples, compares hashes with the golden one, keeps the phases and
+ * talks to the front. The back end only launches and stamps.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/why.h"
+#include "stress/sample.h"
+#include "stress/worker.h"
+
+/* A device that a back end could use. */
+struct stress_device {
+	char address[24]; /* PCI address; "" for the CPU and the script */
+	char name[96];
+	bool busy;      /* another process is using it, as far as can be seen */
+	char note[160]; /* why it cannot be used, or what is worth knowing; "" */
+};
+
+/* What an opened back end is; constant from open to close. */
+struct stress_facts {
+	char device[96]; /* name for people */
+	char kernel[32];
+	uint32_t threads, copies;
+	uint64_t bytes;          /* moved by one GEMM: weights + x + y */
+	unsigned series;         /* bit s: STRESS_s can be launched; STRESS_GEMM always */
+	unsigned read_kernels;   /* how many read-only loops STRESS_READ walks through */
+	uint64_t warm_ns;        /* how long to warm up before samples count */
+	bool virtual_clock;      /* time is played, not passed: a full ring waits, not drops */
+	uint64_t clock_error_ns; /* of the joined device clock */
+	double max_error;     /* |y − ref| / Σ|w||x| over the rows checked; < 0: not checked */
+	double error_limit;   /* what rounding alone can explain */
+	uint64_t golden_hash; /* of a verified output, 0: the first GEMM's hash is taken */
+};
+
+/* One read-only loop's result so far; of all, the best is the ceiling. */
+struct stress_ceiling {
+	char name[32];
+	double bytes_per_s; /* median over its bursts */
+	uint32_t bursts;
+};
+
+/*
+ * What the engine lends to a back end, valid from open to close. EVENT may be called by
+ * one thread of the back end only (its telemetry thread, or else the engine's): the
+ * event ring has a single producer. It never blocks; a full ring drops and counts.
+ * BEAT is a sign of life during a long open; any time, the engine's thread only.
+ */
+struct stress_lender {
+	void (*event)(struct stress_lender *l, const struct stress_event *e);
+	void (*beat)(struct stress_lender *l);
+};
+
+struct stress_backend;
+
+struct stress_backend_ops {
+	const char *name;
+	/*
+	 * Fills at most MAX devices and returns how many; 0 is an answer (WHY says what is
+	 * missing, e.g. "libcuda.so.1: not found"). May be slow; needs no open.
+	 */
+	int (*probe)(struct stress_device *ret, size_t max, struct why *why);
+	int (*open)(const struct stress_config *c, struct stress_lender *lender,
+		struct stress_backend **ret, struct why *why);
+	void (*facts)(const struct stress_backend *b, struct stress_facts *ret);
+	/*
+	 * Launches SERIES and waits for it. Fills 1 to MAX (≥ 1) samples, oldest first, all
+	 * fields but SEQ; FLAGS gets the series and the STRESS_HAS_* bits (and STRESS_BATCH
+	 * where submit and done belong to all of them). Returns how many, 0 when there is
+	 * nothing more to launch (a script's end), or negative errno and why: fatal.
+	 */
+	int (*iterate)(struct stress_backend *b, enum stress_series series,
+		struct stress_sample *ret, size_t max, struct why *why);
+	/* The I-th read-only loop's result; false past the last. NULL: no STRESS_READ. */
+	bool (*ceiling)(const struct stress_backend *b, size_t i, struct stress_ceiling *ret);
+	void (*close)(struct stress_backend *b);
+};
+
+/* Every back end built in, best first, ended by NULL: cuda, cpu, script. */
+const struct stress_backend_ops *const *stress_backends(void);
+const struct stress_backend_ops *stress_backend_find(const char *name);
+
+extern const struct stress_backend_ops stress_backend_cpu;
+extern const struct stress_backend_ops stress_backend_script;
+/* stress_backend_cuda: declared with the file that defines it. */
