@@ -23,7 +23,7 @@ struct job {
 	pthread_cond_t wake;
 	struct queue todo, done;
 	size_t pending;
-	bool stop;
+	bool stop, ended, abandoned;
 	int fd;
 };
 
@@ -45,6 +45,14 @@ static struct job_item *pop(struct queue *q)
 		item->next = NULL;
 	}
 	return item;
+}
+
+static void release(struct job *job)
+{
+	pthread_cond_destroy(&job->wake);
+	pthread_mutex_destroy(&job->lock);
+	close(job->fd);
+	free(job);
 }
 
 static void *thread_main(void *arg)
@@ -70,7 +78,12 @@ static void *thread_main(void *arg)
 		/* A full counter is readable already: nothing is lost. */
 		(void)!write(job->fd, &one, sizeof(one));
 	}
+	job->ended = true;
+	bool abandoned = job->abandoned;
 	pthread_mutex_unlock(&job->lock);
+	if (abandoned) {
+		release(job);
+	}
 	return NULL;
 }
 
@@ -162,12 +175,18 @@ int job_destroy(struct job *job, int timeout_ms)
 		r = pthread_timedjoin_np(job->thread, NULL, &ts);
 	}
 	if (r) {
-		pthread_detach(job->thread);
-		return -ETIMEDOUT;
+		pthread_mutex_lock(&job->lock);
+		bool abandoned = !job->ended;
+		if (abandoned) {
+			job->abandoned = true;
+			pthread_detach(job->thread);
+		}
+		pthread_mutex_unlock(&job->lock);
+		if (abandoned) {
+			return -ETIMEDOUT;
+		}
+		pthread_join(job->thread, NULL);
 	}
-	pthread_cond_destroy(&job->wake);
-	pthread_mutex_destroy(&job->lock);
-	close(job->fd);
-	free(job);
+	release(job);
 	return 0;
 }

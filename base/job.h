@@ -33,8 +33,8 @@ size_t job_pending(struct job *job);
 
 /*
  * Lets the thread finish what is queued and ends it, waiting at most TIMEOUT_MS
- * (-1: for ever). -ETIMEDOUT: the thread is stuck and stays behind with its
- * memory; the process may still exit. Uncollected items are the caller's to
- * collect before. NULL is allowed.
+ * (-1: for ever). -ETIMEDOUT: the thread is stuck and left behind; it frees the job
+ * when it ever ends, and the process may exit at any time. Items that were not
+ * collected before are the caller's to free. NULL is allowed.
  */
 int job_destroy(struct job *job, int timeout_ms);
