@@ -263,6 +263,15 @@ struct pcie_note {
 	char text[200];
 };
 
+/* A setup item that the firmware itself shows (/sys/class/firmware-attributes). */
+struct pcie_setup_item {
+	char name[64];        /* its display name, else the attribute's */
+	enum pcie_fact value; /* DENIED: the item is there, its value needs root */
+	char current[48];
+};
+
+enum { PCIE_SETUP_ITEMS = 8 };
+
 struct pcie_host {
 	enum pcie_fact have_kernel, have_arch, have_efi, have_phys_bits, have_dmi, have_virtual,
 		have_cmdline;
@@ -275,6 +284,16 @@ struct pcie_host {
 	bool is_virtual;
 	char virt[32]; /* the hypervisor, or "" */
 	char cmdline[1024];
+	/* Only items on Above 4G, Resizable BAR, MMIO, CSM and SR-IOV are kept. ABSENT: the
+	 * firmware shows none. */
+	enum pcie_fact have_setup;
+	uint8_t nsetup;
+	struct pcie_setup_item setup[PCIE_SETUP_ITEMS];
+	/* The ReBarUEFI module's variable: 0 off, n: at most 2^n MiB, 32: no limit. */
+	enum pcie_fact have_rebar_uefi;
+	uint8_t rebar_uefi;
+	enum pcie_fact have_firmware_time; /* FPDT: power-on to the operating system's loader */
+	uint64_t firmware_ns;
 };
 
 /* How far the log reaches: an answer "not in the log" needs COMPLETE. */
