@@ -308,6 +308,8 @@ struct pcie_snapshot {
 	struct pcie_host host;
 	struct pcie_device *dev; /* sorted by address after pcie_snapshot_settle() */
 	size_t ndev, capdev;
+	uint32_t *index; /* hash of addresses: snapshot.c's own */
+	size_t nindex;
 	struct pcie_aperture *aperture;
 	size_t naperture, capaperture;
 	struct pcie_iomem *iomem;
@@ -339,12 +341,13 @@ struct pcie_device *pcie_snapshot_add(struct pcie_snapshot *s, struct pcie_addr 
 void pcie_snapshot_note(struct pcie_snapshot *s, int dev, const char *fmt, ...) PRINTF(3, 4);
 struct pcie_aperture *pcie_snapshot_add_aperture(struct pcie_snapshot *s);
 
-/* Index of the device at A, or -1. After settle it takes logarithmic time. */
+/* Index of the device at A, or -1; in constant time. A device's address is fixed by add. */
 int pcie_snapshot_find(const struct pcie_snapshot *s, struct pcie_addr a);
 
 /*
- * Sorts the devices by address, remaps every index, and joins children to
- * bridges by bus number where no source gave the parent. Call once, when filled.
+ * Sorts the devices by address and their BARs by number, remaps every index, drops BARs
+ * that neither view knows, and joins children to bridges by bus number where no source
+ * gave the parent. Call when filled; calling it again after a change is allowed.
  */
 void pcie_snapshot_settle(struct pcie_snapshot *s);
 
