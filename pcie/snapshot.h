@@ -240,13 +240,25 @@ enum pcie_statement_kind {
 	PCIE_SAID_RESIZE_FAILED,  /* driver: resize failed; VALUE: wanted bytes, 0 unknown */
 	PCIE_SAID_RESIZED,        /* driver: resized; VALUE: bytes */
 	PCIE_SAID_NO_PLATFORM,    /* i915, xe: platform support is missing */
-	PCIE_SAID_INVALID_REGION, /* NVRM: This PCI I/O region … is invalid */
+	PCIE_SAID_INVALID_REGION, /* NVRM: This PCI I/O region … is invalid; VALUE: BAR index */
 	PCIE_SAID_PROBE_FAILED,   /* probe of … failed with error; VALUE: errno */
 	PCIE_SAID_XID,            /* NVRM: Xid; VALUE: number */
 	PCIE_SAID_AER,            /* AER message; VALUE: 1 correctable, 2 non-fatal, 3 fatal */
 	PCIE_SAID_LINK,           /* "available PCIe bandwidth, limited by"; VALUE: kb/s */
 	PCIE_SAID_SMALL_BAR,      /* xe/i915: small BAR device, reduced BAR size */
 	PCIE_SAID_CANT_ENABLE,    /* "can't enable device" */
+	PCIE_SAID_RESIZE_TRY,     /* driver or shell: tries to resize; VALUE: wanted bytes */
+	PCIE_SAID_CANNOT_FIT,     /* a bridge: its window is too small; VALUE: needed bytes */
+	PCIE_SAID_CONFLICT,       /* address conflict with the firmware's or another range */
+	PCIE_SAID_TRY_REALLOC,    /* "try booting with pci=realloc" */
+	PCIE_SAID_AUTO_REALLOC,   /* "Automatically enabled pci realloc" */
+	PCIE_SAID_NO_LOW_GAP,     /* "Cannot find an available gap in the 32-bit address range" */
+	PCIE_SAID_NO_64BIT,       /* "can't handle BAR above 4GB": a 32-bit kernel */
+	PCIE_SAID_NO_BUS_NUMBERS, /* "devices behind bridge are unusable" */
+	PCIE_SAID_WINDOW_CUT,     /* host bridge window ignored, clipped or not addressable */
+	PCIE_SAID_NO_EXT_CONFIG,  /* extended configuration space not accessible */
+	PCIE_SAID_INIT_FAILED,    /* RmInitAdapter, "Fatal error during GPU init" */
+	PCIE_SAID_FELL_OFF,       /* fallen off the bus, D3cold and inaccessible */
 	PCIE_SAID_OTHER,
 };
 
