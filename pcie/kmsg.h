@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The running kernel's log. Linux only; any thread; never waits for new messages. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/why.h"
+
+/*
+ * The ring buffer as dmesg prints it ("[    1.234567] text" lines), from
+ * /dev/kmsg or else syslog(2), into a fresh buffer with a NUL behind it; the
+ * caller frees it. -EPERM or -EACCES when the kernel keeps it from this user
+ * (dmesg_restrict), -ENOENT where there is none.
+ */
+int pcie_kmsg_read(char **ret, size_t *ret_len, struct why *why);
