@@ -5,6 +5,7 @@
 
 #include "cli/cmd.h"
 #include "config.h"
+#include "stress/worker.h"
 
 static const struct cmd commands[] = {
 	{NULL, NULL, NULL, NULL},
@@ -28,6 +29,10 @@ static void print_help(FILE *f)
 
 int main(int argc, char **argv)
 {
+	/* The front re-executes this program as the process that owns a device. */
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		return stress_worker_main(argc, argv);
+	}
 	setlocale(LC_CTYPE, "");
 
 	if (argc < 2) {

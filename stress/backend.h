@@ -34,6 +34,7 @@ struct stress_facts {
 	uint64_t bytes;          /* moved by one GEMM: weights + x + y */
 	unsigned series;         /* bit s: STRESS_s can be launched; STRESS_GEMM always */
 	unsigned read_kernels;   /* how many read-only loops STRESS_READ walks through */
+	unsigned probe_every;    /* GEMMs between two launches of other series; 0: none */
 	uint64_t warm_ns;        /* how long to warm up before samples count */
 	bool virtual_clock;      /* time is played, not passed: a full ring waits, not drops */
 	uint64_t clock_error_ns; /* of the joined device clock */
@@ -53,11 +54,12 @@ struct stress_ceiling {
  * What the engine lends to a back end, valid from open to close. EVENT may be called by
  * one thread of the back end only (its telemetry thread, or else the engine's): the
  * event ring has a single producer. It never blocks; a full ring drops and counts.
- * BEAT is a sign of life during a long open; any time, the engine's thread only.
+ * BEAT is a sign of life during a long open, from the engine's thread only; false: the
+ * front asked to stop, and open should give up with -ECANCELED.
  */
 struct stress_lender {
 	void (*event)(struct stress_lender *l, const struct stress_event *e);
-	void (*beat)(struct stress_lender *l);
+	bool (*beat)(struct stress_lender *l);
 };
 
 struct stress_backend;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What this machine gives a CPU stress: cores, caches, memory. host.c is the only file
+ * of the room that reads /proc and /sys. Blocking, short; any thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STRESS_CPUS_MAX = 1024 };
+
+struct stress_host {
+	uint32_t cpus;                 /* this process may run on; at least 1 */
+	uint16_t cpu[STRESS_CPUS_MAX]; /* their numbers, rising */
+	double quota;                  /* cores that the control group grants; 0: no limit */
+	uint64_t llc_bytes;            /* all last-level caches that CPUS share; 0: unknown */
+	uint64_t available_bytes;      /* memory, within the control group too; 0: unknown */
+	char model[96];                /* "" : unknown */
+};
+
+/* ROOT is "" for the live machine, or a folder that holds proc and sys (tests). */
+void stress_host_read(const char *root, struct stress_host *ret);
+
+/* Asks the kernel to end this process first when memory is out. Best effort. */
+void stress_host_prefer_for_oom(void);

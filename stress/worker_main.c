@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The worker process: receives its configuration, opens the back end, and runs the
+ * engine's loop: decide what is launched, launch, number, check, push. The loop
+ * allocates nothing, prints nothing and takes no lock.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "base/text.h"
+#include "stress/backend.h"
+#include "stress/host.h"
+#include "stress/shared.h"
+
+static const uint64_t wake_every_ns = 5000000;     /* one eventfd write for many samples */
+static const uint64_t control_every_ns = 20000000; /* one look at the socket */
+static const uint64_t patience_least_ns = 700000000;
+static const uint64_t nap_longest_ns = 100000000; /* a sleeping engine still beats */
+static const uint64_t spin_ns = 200000;           /* before an intended start: no late wake-up */
+
+enum { BATCH_MAX = 256 };
+
+struct engine {
+	struct stress_lender lender; /* first: the back end hands it back */
+	struct stress_config config;
+	struct stress_status state;
+	struct stress_shared *shared;
+	struct stress_ring samples, events;
+	int sock, wake;
+	bool pause, stop;
+
+	const struct stress_backend_ops *ops;
+	struct stress_backend *backend;
+	struct stress_facts facts;
+
+	uint64_t seq;
+	uint64_t woke_ns, looked_ns;
+	uint64_t longest_ns; /* a launch took at most this long, fading */
+	uint64_t warm_until_ns;
+	uint64_t due_ns;        /* paced: the next intended start */
+	uint64_t probe_cost_ns; /* the last probe's */
+	unsigned since_probe;   /* GEMMs */
+	unsigned last_probe;    /* series */
+	struct stress_sample batch[BATCH_MAX];
+};
+
+/* -- towards the front ------------------------------------------------------------- */
+
+static void beat(struct engine *e, uint64_t now)
+{
+	atomic_store_explicit(&e->shared->beat_ns, now, memory_order_relaxed);
+}
+
+static void wake_front(struct engine *e, uint64_t now)
+{
+	uint64_t one = 1;
+	if (write(e->wake, &one, sizeof(one)) < 0) {
+		/* EAGAIN: the counter is full, so the front has long been woken. */
+	}
+	e->woke_ns = now;
+}
+
+static void publish(struct engine *e)
+{
+	stress_state_write(&e->shared->state, &e->state);
+}
+
+static void enter(struct engine *e, enum stress_phase phase)
+{
+	uint64_t now = clock_ns();
+	e->state.phase = phase;
+	publish(e);
+	beat(e, now);
+	wake_front(e, now);
+}
+
+static int fail(struct engine *e, const struct why *why)
+{
+	text_copy(e->state.why, sizeof(e->state.why), why->text);
+	enter(e, STRESS_FAILED);
+	return 1;
+}
+
+static void obey(struct engine *e, const struct stress_message *m)
+{
+	switch (m->request) {
+	case STRESS_PAUSE:
+		e->pause = true;
+		break;
+	case STRESS_RESUME:
+		e->pause = false;
+		break;
+	case STRESS_STOP:
+		e->stop = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Takes in all requests that wait; the front's end of the socket closed is a stop, too. */
+static void look_at_control(struct engine *e, uint64_t now)
+{
+	e->looked_ns = now;
+	struct stress_message m;
+	for (;;) {
+		ssize_t n = recv(e->sock, &m, sizeof(m), MSG_DONTWAIT);
+		if (n == (ssize_t)sizeof(m)) {
+			obey(e, &m);
+		} else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+			e->stop = true;
+			return;
+		} else {
+			return;
+		}
+	}
+}
+
+static void lend_event(struct stress_lender *l, const struct stress_event *event)
+{
+	struct engine *e = (struct engine *)l;
+	stress_ring_push(&e->events, event);
+}
+
+static bool lend_beat(struct stress_lender *l)
+{
+	struct engine *e = (struct engine *)l;
+	uint64_t now = clock_ns();
+	beat(e, now);
+	look_at_control(e, now);
+	return !e->stop;
+}
+
+/* Sleeps until UNTIL_NS (host clock) or until a request comes; beats meanwhile. */
+static void nap(struct engine *e, uint64_t until_ns)
+{
+	while (!e->stop && !e->pause) {
+		uint64_t now = clock_ns();
+		if (now >= until_ns) {
+			return;
+		}
+		beat(e, now);
+		uint64_t left = MIN(until_ns - now, nap_longest_ns);
+		struct timespec ts = {.tv_nsec = (long)left};
+		struct pollfd p = {.fd = e->sock, .events = POLLIN};
+		if (ppoll(&p, 1, &ts, NULL) > 0) {
+			look_at_control(e, clock_ns());
+		}
+	}
+}
+
+/* -- one launch -------------------------------------------------------------------- */
+
+static bool is_probe_due(const struct engine *e, uint64_t now)
+{
+	unsigned probes = e->facts.series & ~(1u << STRESS_GEMM);
+	if (e->config.no_ceiling) {
+		probes &= ~(1u << STRESS_READ);
+	}
+	if (!probes || !e->facts.probe_every || e->since_probe < e->facts.probe_every) {
+		return false;
+	}
+	return !e->config.paced_ns || now + 2 * e->probe_cost_ns < e->due_ns;
+}
+
+static enum stress_series next_series(struct engine *e, uint64_t now)
+{
+	if (!is_probe_due(e, now)) {
+		e->since_probe++;
+		return STRESS_GEMM;
+	}
+	e->since_probe = 0;
+	do {
+		e->last_probe = (e->last_probe + 1) % STRESS_SERIES;
+	} while (e->last_probe == STRESS_GEMM || !(e->facts.series >> e->last_probe & 1) ||
+		 (e->last_probe == STRESS_READ && e->config.no_ceiling));
+	return (enum stress_series)e->last_probe;
+}
+
+/* The golden hash is the first verified output's; every later output must equal it. */
+static void check_hash(struct engine *e, struct stress_sample *s)
+{
+	if (stress_series_of(s) != STRESS_GEMM || !(s->flags & STRESS_HAS_HASH)) {
+		return;
+	}
+	if (!e->state.golden_hash) {
+		e->state.golden_hash = s->hash;
+		publish(e);
+	} else if (s->hash != e->state.golden_hash) {
+		s->flags |= STRESS_MISMATCH;
+	}
+	if (s->flags & STRESS_MISMATCH) {
+		e->state.mismatches++;
+		publish(e);
+	}
+}
+
+static void take_ceiling(struct engine *e)
+{
+	struct stress_ceiling c, best = {.bytes_per_s = 0};
+	for (size_t i = 0; e->ops->ceiling && e->ops->ceiling(e->backend, i, &c); i++) {
+		if (c.bytes_per_s > best.bytes_per_s) {
+			best = c;
+		}
+	}
+	if (best.bytes_per_s > 0) {
+		e->state.ceiling_bytes_per_s = best.bytes_per_s;
+		text_copy(e->state.ceiling_kernel, sizeof(e->state.ceiling_kernel), best.name);
+		publish(e);
+	}
+}
+
+/* Played time may wait for the front: a full ring then holds the clock instead of dropping. */
+static void await_room(struct engine *e)
+{
+	while (!e->stop && !stress_ring_has_room(&e->samples)) {
+		uint64_t now = clock_ns();
+		beat(e, now);
+		wake_front(e, now);
+		struct pollfd p = {.fd = e->sock, .events = POLLIN};
+		poll(&p, 1, 1);
+		look_at_control(e, clock_ns());
+	}
+}
+
+static void deliver(struct engine *e, struct stress_sample *s)
+{
+	s->seq = e->seq++;
+	if (e->state.phase == STRESS_WARMING) {
+		s->flags |= STRESS_WARMUP;
+	}
+	check_hash(e, s);
+	if (e->facts.virtual_clock) {
+		await_room(e);
+	}
+	stress_ring_push(&e->samples, s);
+	atomic_store_explicit(&e->shared->produced, e->seq, memory_order_relaxed);
+}
+
+static void pace(struct engine *e, struct stress_sample *s)
+{
+	if (s->submit_ns > e->due_ns + e->config.paced_ns) {
+		s->flags |= STRESS_MISSED;
+	}
+	s->flags |= STRESS_PACED;
+	s->submit_ns = e->due_ns; /* the intended start: waiting for the one before counts */
+	e->due_ns += e->config.paced_ns;
+}
+
+static void be_patient(struct engine *e, uint64_t took)
+{
+	e->longest_ns = MAX(took, e->longest_ns - e->longest_ns / 64);
+	atomic_store_explicit(&e->shared->patience_ns, patience_least_ns + 2 * e->longest_ns,
+		memory_order_relaxed);
+}
+
+/* One launch and its samples. 0: the end, 1: go on, negative: fatal. */
+static int launch(struct engine *e, struct why *why)
+{
+	uint64_t before = clock_ns();
+	enum stress_series series = next_series(e, before);
+	bool paced = e->config.paced_ns && series == STRESS_GEMM;
+	if (paced) {
+		nap(e, e->due_ns - MIN(spin_ns, e->due_ns));
+		if (e->stop || e->pause) {
+			return 1;
+		}
+		do {
+			before = clock_ns();
+		} while (before < e->due_ns);
+	}
+	int n = e->ops->iterate(e->backend, series, e->batch, paced ? 1 : BATCH_MAX, why);
+	if (n <= 0) {
+		return n;
+	}
+	uint64_t now = clock_ns();
+	beat(e, now);
+	be_patient(e, now - before);
+	if (paced) {
+		pace(e, &e->batch[0]);
+	}
+	for (int i = 0; i < n; i++) {
+		deliver(e, &e->batch[i]);
+	}
+	if (series != STRESS_GEMM) {
+		e->probe_cost_ns = now - before;
+	}
+	if (series == STRESS_READ) {
+		take_ceiling(e);
+	}
+	if (now - e->woke_ns >= wake_every_ns) {
+		wake_front(e, now);
+	}
+	return 1;
+}
+
+/* -- the loop ---------------------------------------------------------------------- */
+
+static void wait_paused(struct engine *e)
+{
+	enter(e, STRESS_PAUSED);
+	while (e->pause && !e->stop) {
+		beat(e, clock_ns());
+		struct pollfd p = {.fd = e->sock, .events = POLLIN};
+		if (poll(&p, 1, (int)(nap_longest_ns / 1000000)) != 0) {
+			look_at_control(e, clock_ns());
+		}
+	}
+}
+
+static void start_running(struct engine *e)
+{
+	uint64_t now = clock_ns();
+	e->due_ns = now;
+	if (e->facts.warm_ns && !e->warm_until_ns) {
+		e->warm_until_ns = now + e->facts.warm_ns;
+	}
+	enter(e, now < e->warm_until_ns ? STRESS_WARMING : STRESS_RUNNING);
+}
+
+static int run_loop(struct engine *e)
+{
+	struct why why = {0};
+	int r = 1;
+	start_running(e);
+	while (!e->stop) {
+		uint64_t now = clock_ns();
+		if (now - e->looked_ns >= control_every_ns) {
+			look_at_control(e, now);
+		}
+		if (e->pause && !e->stop) {
+			wait_paused(e);
+			start_running(e);
+			continue;
+		}
+		if (e->state.phase == STRESS_WARMING && now >= e->warm_until_ns) {
+			enter(e, STRESS_RUNNING);
+		}
+		r = launch(e, &why);
+		if (r <= 0) {
+			break;
+		}
+	}
+	if (r < 0) {
+		return fail(e, &why);
+	}
+	enter(e, STRESS_STOPPING);
+	return 0;
+}
+
+/* -- start and end ----------------------------------------------------------------- */
+
+static int choose_backend(struct engine *e, struct why *why)
+{
+	const char *name = e->config.backend;
+	if (*name && strcmp(name, "auto")) {
+		e->ops = stress_backend_find(name);
+		if (!e->ops) {
+			why_set(why, "there is no back end '%s'", name);
+			return -EINVAL;
+		}
+		return 0;
+	}
+	const struct stress_backend_ops *const *all = stress_backends();
+	for (size_t i = 0; all[i]; i++) {
+		struct stress_device device;
+		if (all[i]->probe(&device, 1, why) > 0) {
+			e->ops = all[i];
+			return 0;
+		}
+	}
+	return -ENODEV;
+}
+
+static void take_facts(struct engine *e)
+{
+	e->ops->facts(e->backend, &e->facts);
+	const struct stress_facts *f = &e->facts;
+	struct stress_status *s = &e->state;
+	text_copy(s->device, sizeof(s->device), f->device);
+	text_copy(s->kernel, sizeof(s->kernel), f->kernel);
+	s->threads = f->threads;
+	s->copies = f->copies;
+	s->bytes = f->bytes;
+	s->max_error = f->max_error;
+	s->error_limit = f->error_limit;
+	s->golden_hash = f->golden_hash;
+	s->clock_error_ns = f->clock_error_ns;
+}
+
+static int run_engine(struct engine *e)
+{
+	struct why why = {0};
+	e->state.pid = getpid();
+	e->state.max_error = -1;
+	enter(e, STRESS_STARTING);
+	int r = choose_backend(e, &why);
+	if (!r) {
+		text_copy(e->state.backend, sizeof(e->state.backend), e->ops->name);
+		publish(e);
+		r = e->ops->open(&e->config, &e->lender, &e->backend, &why);
+	}
+	if (r == -ECANCELED && e->stop) {
+		enter(e, STRESS_DONE);
+		return 0;
+	}
+	if (r < 0) {
+		return fail(e, &why);
+	}
+	take_facts(e);
+	r = run_loop(e);
+	e->ops->close(e->backend);
+	if (!r) {
+		enter(e, STRESS_DONE);
+	}
+	return r;
+}
+
+/* The first message: the configuration, the shared memory and the eventfd. */
+static int receive_config(struct engine *e)
+{
+	struct stress_message m;
+	struct iovec iov = {.iov_base = &m, .iov_len = sizeof(m)};
+	int fds[2];
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(fds))];
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
+	};
+	ssize_t n = recvmsg(e->sock, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *cmsg = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	if (n != (ssize_t)sizeof(m) || m.request != STRESS_CONFIG || !cmsg ||
+		cmsg->cmsg_type != SCM_RIGHTS || cmsg->cmsg_len != CMSG_LEN(sizeof(fds))) {
+		return -EPROTO;
+	}
+	memcpy(fds, CMSG_DATA(cmsg), sizeof(fds));
+	e->config = m.config;
+	e->wake = fds[1];
+	void *p = mmap(
+		NULL, sizeof(struct stress_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	close(fds[0]);
+	if (p == MAP_FAILED) {
+		return -errno;
+	}
+	e->shared = p;
+	stress_ring_init(
+		&e->samples, &e->shared->samples, e->shared->sample_slots, STRESS_RING_SAMPLES);
+	stress_ring_init(
+		&e->events, &e->shared->events, e->shared->event_slots, STRESS_RING_EVENTS);
+	return 0;
+}
+
+int stress_worker_main(int argc, char **argv)
+{
+	uint64_t fd;
+	if (argc < 3 || text_parse_u64(argv[2], 10, &fd) < 0 || fd > 1 << 20) {
+		return 3;
+	}
+	static struct engine e; /* one worker a process; too large for a stack */
+	e = (struct engine){
+		.lender = {.event = lend_event, .beat = lend_beat},
+		.sock = (int)fd,
+		.last_probe = STRESS_GEMM,
+	};
+	fcntl(e.sock, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_NAME, "barscope-worker");
+	if (receive_config(&e) < 0) {
+		return 3;
+	}
+	stress_host_prefer_for_oom();
+	return run_engine(&e);
+}
