@@ -154,6 +154,9 @@ struct pcie_device {
 	enum pcie_fact ext_capabilities;
 	enum pcie_tri io_enable, mem_enable, bus_master; /* command register */
 
+	/* The kernel's view of every slot was read (sysfs "resource"): what is not in bar[] is
+	 * not there. Never true of text, which leaves out what failed. */
+	bool bars_complete;
 	uint8_t nbar;
 	struct pcie_bar bar[PCIE_BARS];
 	struct pcie_rebar rebar, vf_rebar;
