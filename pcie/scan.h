@@ -16,6 +16,7 @@ struct pcie_scan_options {
 	const char *const *with; /* further witnesses, paths */
 	size_t nwith;
 	bool wake;         /* read sleeping devices too */
+	bool log;          /* live: the kernel log is a witness too, where it may be read */
 	const char *sysfs; /* root in place of "/" for live scans; NULL: "/" */
 };
 
