@@ -8,6 +8,8 @@
 #include "stress/worker.h"
 
 static const struct cmd commands[] = {
+	{"show", "[SOURCE] [--json] [--all]", "devices, BARs, Resizable BAR, windows, link",
+		cmd_show},
 	{NULL, NULL, NULL, NULL},
 };
 

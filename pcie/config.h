@@ -10,7 +10,12 @@
 
 #include "pcie/snapshot.h"
 
-enum { PCIE_CONFIG_HEADER = 64, PCIE_CONFIG_SIZE = 256, PCIE_CONFIG_EXT_SIZE = 4096 };
+enum {
+	PCIE_CONFIG_HEADER = 64,
+	PCIE_CONFIG_CARDBUS_HEADER = 128,
+	PCIE_CONFIG_SIZE = 256,
+	PCIE_CONFIG_EXT_SIZE = 4096
+};
 
 /*
  * Decodes LEN bytes (0 to 4096) of device DEV's config space and marks what it sets with

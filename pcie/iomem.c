@@ -1,194 +1,130 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pcie/iomem.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 
-enum { MAX_DEPTH = 64, MIN_DIGITS = 8 };
-
-static int hex_digit(char c)
+static bool number(const char **p, uint64_t *ret)
 {
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* At least eight digits: I/O ports are printed with four. */
-static const char *scan_number(const char *s, uint64_t *ret)
-{
-	uint64_t v = 0;
-	int n = 0;
-	for (int d; n < 17 && (d = hex_digit(s[n])) >= 0; n++) {
-		v = v << 4 | (uint64_t)d;
-	}
-	*ret = v;
-	return n >= MIN_DIGITS && n <= 16 ? s + n : NULL;
-}
-
-/* The range and the name of a line; NULL when it is none. */
-static const char *scan_line(const char *s, uint64_t *ret_base, uint64_t *ret_limit)
-{
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	s = scan_number(s, ret_base);
-	if (!s || *s != '-') {
-		return NULL;
-	}
-	s = scan_number(s + 1, ret_limit);
-	if (!s) {
-		return NULL;
-	}
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	if (*s != ':' || *ret_limit < *ret_base) {
-		return NULL;
-	}
-	for (s++; *s == ' ' || *s == '\t'; s++) {
-	}
-	return *s ? s : NULL;
-}
-
-bool pcie_iomem_is_line(const char *s)
-{
-	uint64_t base, limit;
-	return scan_line(s, &base, &limit) != NULL;
-}
-
-/* Without what a person typed behind it: "PCI Bus 0000:03    <<<< BMG". */
-static void copy_name(char *dst, size_t size, const char *src)
-{
-	text_copy(dst, size, src);
-	for (char *p = dst; *p; p++) {
-		if (p[0] == ' ' && (p[1] == ' ' || p[1] == '<' || p[1] == '\t')) {
-			*p = '\0';
-			return;
-		}
-	}
-}
-
-/* "PCI Bus 0000:5d"; domains may have more digits. */
-static bool scan_bus(const char *name, uint32_t *ret_domain, unsigned *ret_bus)
-{
-	unsigned domain, bus;
-	char end;
-	if (sscanf(name, "PCI Bus %8x:%2x%c", &domain, &bus, &end) != 2) {
+	if (!isxdigit((unsigned char)**p)) {
 		return false;
 	}
-	*ret_domain = domain;
-	*ret_bus = bus;
+	char *end;
+	errno = 0;
+	*ret = strtoull(*p, &end, 16);
+	*p = end;
+	return errno == 0;
+}
+
+bool pcie_iomem_line(struct pcie_snapshot *s, const char *line)
+{
+	uint64_t base, limit;
+	const char *p = line + strspn(line, " \t");
+
+	if (!number(&p, &base) || *p++ != '-' || !number(&p, &limit)) {
+		return false;
+	}
+	p += strspn(p, " \t");
+	if (*p++ != ':' || limit < base) {
+		return false;
+	}
+	p += strspn(p, " \t");
+
+	s->iomem = xgrow(s->iomem, s->niomem, &s->capiomem, sizeof(*s->iomem));
+	struct pcie_iomem *m = &s->iomem[s->niomem++];
+	*m = (struct pcie_iomem){.base = base, .limit = limit, .parent = -1};
+	size_t n = strcspn(p, "\r\n");
+	char name[sizeof(m->name)];
+	snprintf(name, sizeof(name), "%.*s", (int)MIN(n, sizeof(name)), p);
+	text_copy(m->name, sizeof(m->name), name);
 	return true;
 }
 
-static bool is_behind_bridge(const struct pcie_snapshot *s, uint32_t domain, unsigned bus)
+static bool contains(const struct pcie_iomem *outer, const struct pcie_iomem *inner)
 {
-	for (size_t i = 0; i < s->ndev; i++) {
-		const struct pcie_device *d = &s->dev[i];
-		if (d->is_bridge && d->addr.known && d->addr.domain == domain && bus != 0 &&
-			d->secondary == bus) {
-			return true;
-		}
-	}
-	return false;
+	return outer->base <= inner->base && inner->limit <= outer->limit;
 }
 
-static void add_aperture(struct pcie_snapshot *s, const struct pcie_iomem *r, pcie_src src,
-	uint32_t domain, unsigned bus, bool root)
+/* "PCI Bus 0000:40" → "pci0000:40". */
+static bool bus_name(const char *name, char *root, size_t size)
+{
+	unsigned domain, bus;
+	if (sscanf(name, "PCI Bus %8x:%2x", &domain, &bus) != 2) {
+		return false;
+	}
+	snprintf(root, size, "pci%04x:%02x", domain, bus);
+	return true;
+}
+
+/* Device trees name the host bridge's range by its node: "pcie@7d500000". */
+static bool node_name(const char *name)
+{
+	return !strncmp(name, "pcie@", 5) || !strncmp(name, "pci@", 4);
+}
+
+static void add_aperture(
+	struct pcie_snapshot *s, const struct pcie_iomem *m, const char *root, pcie_src src)
 {
 	for (size_t i = 0; i < s->naperture; i++) {
-		if (s->aperture[i].src == src && s->aperture[i].base == r->base &&
-			s->aperture[i].limit == r->limit) {
+		const struct pcie_aperture *a = &s->aperture[i];
+		if (a->base == m->base && a->limit == m->limit && !a->io) {
 			return;
 		}
 	}
 	struct pcie_aperture *a = pcie_snapshot_add_aperture(s);
-	a->base = r->base;
-	a->limit = r->limit;
+	text_copy(a->root, sizeof(a->root), root);
+	a->base = m->base;
+	a->limit = m->limit;
 	a->src = src;
-	if (root) {
-		snprintf(a->root, sizeof(a->root), "pci%04x:%02x", domain & 0xffffffff, bus & 0xff);
-	}
 }
 
-/*
- * A "PCI Bus" with no other around it is a host bridge's window. Where the
- * outermost bus is one behind a bridge, the window has another name (device
- * tree: "pcie@40010000"), if it is there at all.
- */
-static void find_apertures(struct pcie_snapshot *s, size_t first, pcie_src src)
+void pcie_iomem_finish(struct pcie_snapshot *s, pcie_src src)
 {
-	for (size_t i = first; i < s->niomem; i++) {
-		uint32_t domain, other_domain;
-		unsigned bus, other;
-		if (!scan_bus(s->iomem[i].name, &domain, &bus)) {
-			continue;
-		}
-		bool outermost = true;
-		int window = -1;
-		for (int p = s->iomem[i].parent; p >= 0; p = s->iomem[p].parent) {
-			outermost = outermost && !scan_bus(s->iomem[p].name, &other_domain, &other);
-			if (!strncasecmp(s->iomem[p].name, "pci", 3)) {
-				window = p;
-			}
-		}
-		if (!outermost) {
-			continue;
-		}
-		if (!is_behind_bridge(s, domain, bus)) {
-			add_aperture(s, &s->iomem[i], src, domain, bus, true);
-		} else if (window >= 0) {
-			add_aperture(s, &s->iomem[window], src, domain, bus, false);
-		}
+	bool zero = true, ram = false;
+	for (size_t i = 0; i < s->niomem; i++) {
+		zero = zero && s->iomem[i].limit == 0;
+		ram = ram || !strcmp(s->iomem[i].name, "System RAM");
 	}
-}
-
-size_t pcie_iomem_parse(struct pcie_snapshot *s, const struct pcie_lines *lines, pcie_src src)
-{
-	int stack[MAX_DEPTH];
-	int depth = 0;
-	size_t first = s->niomem, n = 0;
-	bool any = false;
-
-	for (size_t i = 0; i < lines->n; i++) {
-		struct pcie_iomem r = {.parent = -1};
-		const char *name = scan_line(lines->line[i].s, &r.base, &r.limit);
-		if (!name) {
-			continue;
-		}
-		n++;
-		any = any || r.limit > 0;
-		if (r.limit == 0) {
-			continue;
-		}
-		copy_name(r.name, sizeof(r.name), name);
-		while (depth > 0 && (r.base < s->iomem[stack[depth - 1]].base ||
-					    r.limit > s->iomem[stack[depth - 1]].limit)) {
-			depth--;
-		}
-		r.parent = depth > 0 ? stack[depth - 1] : -1;
-		s->iomem = xgrow(s->iomem, s->niomem, &s->capiomem, sizeof(*s->iomem));
-		s->iomem[s->niomem] = r;
-		if (depth < MAX_DEPTH) {
-			stack[depth++] = (int)s->niomem;
-		}
-		s->niomem++;
+	if (s->niomem == 0) {
+		return;
 	}
-	if (n == 0) {
-		return 0;
-	}
-	if (any) {
-		s->have_iomem = PCIE_KNOWN;
-		find_apertures(s, first, src);
-	} else if (s->have_iomem != PCIE_KNOWN) {
+	if (zero) {
+		s->niomem = 0;
 		s->have_iomem = PCIE_DENIED;
+		return;
 	}
-	return n;
+	s->have_iomem = PCIE_KNOWN;
+
+	int above = -1; /* the open range that may hold the next one */
+	for (size_t i = 0; i < s->niomem; i++) {
+		struct pcie_iomem *m = &s->iomem[i];
+		while (above >= 0 && !contains(&s->iomem[above], m)) {
+			above = s->iomem[above].parent;
+		}
+		m->parent = above;
+		above = (int)i;
+	}
+	for (size_t i = 0; i < s->niomem; i++) {
+		const struct pcie_iomem *m = &s->iomem[i];
+		char root[sizeof(s->aperture->root)], ignored[sizeof(root)];
+		bool bus = bus_name(m->name, root, sizeof(root));
+		bool node =
+			node_name(m->name) && i + 1 < s->niomem && s->iomem[i + 1].parent == (int)i;
+		bool below = false;
+		for (int p = m->parent; p >= 0; p = s->iomem[p].parent) {
+			below = below || bus_name(s->iomem[p].name, ignored, sizeof(ignored)) ||
+				node_name(s->iomem[p].name);
+		}
+		if ((bus || node) && !below) {
+			add_aperture(s, m, bus ? root : "", src);
+		}
+	}
+	s->apertures_complete = s->apertures_complete || (ram && s->iomem[0].base == 0);
 }

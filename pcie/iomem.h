@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * /proc/iomem, read live, from a copied tree or from a paste: one reader. Pure
- * but for allocation; any thread, one snapshot at a time.
- */
+/* /proc/iomem: a tree of ranges, and the apertures in it. Pure; any thread. */
 #pragma once
 
 #include <stdbool.h>
 
-#include "pcie/lines.h"
 #include "pcie/snapshot.h"
 
-/* Is S (leading blanks allowed) a line "start-end : name"? /proc/ioports is not taken. */
-bool pcie_iomem_is_line(const char *s);
+/*
+ * Reads one line, "start-end : name", and appends it to the snapshot's list; false when
+ * LINE is no such line. Indentation is not looked at: the kernel stops it at a depth, and
+ * pastes lose it.
+ */
+bool pcie_iomem_line(struct pcie_snapshot *s, const char *line);
 
 /*
- * Appends the ranges to S->iomem as a tree by ranges (the kernel's indentation
- * stops growing, and pastes lose it) and sets have_iomem: DENIED when every
- * number is zero (read without privilege; no range is kept then). Other lines
- * are passed over. The outermost "PCI Bus" ranges become apertures with source
- * SRC, but those of a bus that a bridge in S leads to: so call it when the
- * devices are there. Returns the number of lines understood.
+ * Call behind the last line: finds parents by ranges, and adds the topmost "PCI Bus"
+ * ranges to the apertures. Numbers that are all zero (no privilege): the list is
+ * emptied and have_iomem is DENIED. apertures_complete is set when the list starts at
+ * address 0 and has System RAM, that is, when it is the whole file.
  */
-size_t pcie_iomem_parse(struct pcie_snapshot *s, const struct pcie_lines *lines, pcie_src src);
+void pcie_iomem_finish(struct pcie_snapshot *s, pcie_src src);

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/machine.h"
+#include "pcie/path.h"
+
+enum { WIDTH = 80 };
+
+struct page {
+	struct text *out;
+	const struct pcie_snapshot *s;
+	struct cmd_style style;
+};
+
+static const char *colour(const struct page *p, enum cmd_colour c)
+{
+	return cmd_colour(p->style, c);
+}
+
+/* Text wrapped at 80 columns; the first line stands at INDENT, the others at HANG. */
+static void wrapped(const struct page *p, int indent, int hang, const char *s)
+{
+	int at = indent;
+	text_addf(p->out, "%*s", indent, "");
+	for (const char *w = s; *w;) {
+		int n = (int)strcspn(w, " ");
+		if (at + n > WIDTH && at > hang) {
+			text_addf(p->out, "\n%*s", hang, "");
+			at = hang;
+		}
+		text_addf(p->out, "%.*s", n, w);
+		at += n;
+		w += n;
+		if (*w == ' ') {
+			w++;
+			if (*w && at + 1 + (int)strcspn(w, " ") <= WIDTH) {
+				text_add(p->out, " ");
+				at++;
+			} else if (*w) {
+				text_addf(p->out, "\n%*s", hang, "");
+				at = hang;
+			}
+		}
+	}
+	text_add(p->out, "\n");
+}
+
+static const char *class_name(const struct pcie_device *d)
+{
+	static const struct {
+		uint16_t class;
+		const char *name;
+	} name[] = {
+		{0x0101, "IDE"},
+		{0x0106, "SATA"},
+		{0x0108, "NVMe"},
+		{0x0200, "Ethernet"},
+		{0x0280, "network"},
+		{0x0207, "InfiniBand"},
+		{0x0300, "VGA"},
+		{0x0302, "3D"},
+		{0x0380, "display"},
+		{0x0403, "audio"},
+		{0x0600, "host bridge"},
+		{0x0601, "ISA bridge"},
+		{0x0604, "bridge"},
+		{0x0880, "system"},
+		{0x0c03, "USB"},
+		{0x0c05, "SMBus"},
+		{0x1200, "accelerator"},
+	};
+	for (size_t i = 0; d->have_class == PCIE_KNOWN && i < ARRAY_LEN(name); i++) {
+		if (name[i].class == d->class_code >> 8) {
+			return name[i].name;
+		}
+	}
+	return "";
+}
+
+/* Like snprintf at the end of BUF; what does not fit is cut. */
+static void append(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
+
+static void append(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(buf);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(buf + n, size - n, fmt, ap);
+	va_end(ap);
+}
+
+/* "0000:01:00.0  NVIDIA H200 [10de:2335] 3D" */
+static void heading(const struct page *p, const struct pcie_device *d)
+{
+	char addr[PCIE_ADDR_MAX], line[256] = "";
+	append(line, sizeof(line), "%s",
+		d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)");
+	append(line, sizeof(line), "  %s", d->name[0] ? d->name : "unnamed device");
+	if (d->have_ids == PCIE_KNOWN) {
+		append(line, sizeof(line), " [%04x:%04x]", d->vendor, d->device);
+	}
+	const char *class = class_name(d);
+	if (*class) {
+		append(line, sizeof(line), " %s", class);
+	}
+	text_add(p->out, colour(p, CMD_BOLD));
+	wrapped(p, 0, 14, line);
+	text_add(p->out, colour(p, CMD_PLAIN));
+}
+
+static void small_facts(const struct page *p, const struct pcie_device *d)
+{
+	char line[256] = "";
+	if (d->have_driver == PCIE_KNOWN) {
+		append(line, sizeof(line), "driver %s  ", d->driver);
+	} else if (d->have_driver == PCIE_ABSENT) {
+		append(line, sizeof(line), "no driver  ");
+	}
+	if (d->have_numa == PCIE_KNOWN && d->numa >= 0) {
+		append(line, sizeof(line), "NUMA node %d  ", d->numa);
+	}
+	if (d->have_iommu == PCIE_KNOWN) {
+		append(line, sizeof(line), "IOMMU group %d  ", d->iommu_group);
+	}
+	if (d->power[0]) {
+		append(line, sizeof(line), "power %s  ", d->power);
+	}
+	if (d->vbios[0]) {
+		append(line, sizeof(line), "VBIOS %s  ", d->vbios);
+	}
+	if (d->boot_vga == PCIE_YES) {
+		append(line, sizeof(line), "boot display  ");
+	}
+	if (d->is_vf == PCIE_YES) {
+		append(line, sizeof(line), "virtual function  ");
+	}
+	for (int i = 0; i < d->noption; i++) {
+		append(line, sizeof(line), "%s=%s  ", d->option[i].name, d->option[i].value);
+	}
+	size_t n = strlen(line);
+	if (n > 2) {
+		line[n - 2] = '\0';
+		wrapped(p, 2, 2, line);
+	}
+}
+
+static void kind_words(char *buf, size_t size, bool io, bool is64, bool prefetchable)
+{
+	if (io) {
+		append(buf, size, "I/O");
+	} else {
+		append(buf, size, "%s%s", is64 ? "64-bit" : "32-bit", prefetchable ? " pref" : "");
+	}
+}
+
+/* What the register holds, where it is not what the kernel says; "" when they agree. */
+static void difference(
+	const struct pcie_device *d, const struct pcie_bar *b, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	/* Their registers say nothing: expansion ROMs are off or shadowed, the others read 0. */
+	if (b->kind != PCIE_BAR_NORMAL || b->enhanced || d->is_vf == PCIE_YES ||
+		b->reg.have == PCIE_UNKNOWN) {
+		return;
+	}
+	if (b->have == PCIE_ABSENT && b->reg.have == PCIE_KNOWN) {
+		append(buf, size, "the kernel gave this BAR up; its register still says ");
+		kind_words(buf, size, b->reg.io, b->reg.is64, b->reg.prefetchable);
+		if (b->reg.base) {
+			append(buf, size, " at 0x%" PRIx64, b->reg.base);
+		}
+	} else if (b->have == PCIE_KNOWN && b->assigned == PCIE_NO && b->reg.base) {
+		append(buf, size,
+			"the register holds 0x%" PRIx64 ", which the kernel did not accept",
+			b->reg.base);
+	} else if (b->have == PCIE_KNOWN && b->has_base && b->reg.base != b->base) {
+		append(buf, size, "the register holds 0x%" PRIx64, b->reg.base);
+	}
+}
+
+static void print_bar(const struct page *p, const struct pcie_device *d, int i, int vram)
+{
+	const struct pcie_bar *b = &d->bar[i];
+	char label[16] = "BAR", where[32], size[TEXT_SIZE_MAX] = "?", kind[48] = "", diff[160];
+
+	if (b->kind == PCIE_BAR_ROM) {
+		snprintf(label, sizeof(label), "ROM");
+	} else {
+		snprintf(label, sizeof(label), "%s", b->kind == PCIE_BAR_VF ? "VF BAR" : "BAR");
+		if (b->index >= 0) {
+			append(label, sizeof(label), " %d", b->index);
+		}
+	}
+	enum cmd_colour c = CMD_PLAIN;
+	if (b->have != PCIE_KNOWN) {
+		snprintf(where, sizeof(where), "%s", b->have == PCIE_ABSENT ? "no address" : "?");
+		kind_words(kind, sizeof(kind), b->reg.io, b->reg.is64, b->reg.prefetchable);
+		c = b->have == PCIE_ABSENT ? CMD_BAD : CMD_PLAIN;
+	} else {
+		if (b->has_base) {
+			snprintf(where, sizeof(where), "0x%" PRIx64, b->base);
+		} else {
+			snprintf(where, sizeof(where), "%s",
+				b->assigned == PCIE_NO ? "no address" : "?");
+			c = b->assigned == PCIE_NO && b->kind == PCIE_BAR_NORMAL && !b->io
+				    ? CMD_BAD
+				    : CMD_PLAIN;
+		}
+		if (b->has_size) {
+			text_size(b->size, size);
+		}
+		if (b->kind == PCIE_BAR_ROM) {
+			/* the kind of a ROM is no news */
+		} else if (b->io || b->is64_known) {
+			kind_words(kind, sizeof(kind), b->io, b->is64, b->prefetchable);
+		}
+	}
+	if (i == vram) {
+		append(kind, sizeof(kind), "%sVRAM", kind[0] ? ", " : "");
+	}
+	if (b->decode_enabled == PCIE_NO && b->kind != PCIE_BAR_ROM) {
+		append(kind, sizeof(kind), "%sdecoding off", kind[0] ? ", " : "");
+	}
+	text_addf(p->out, "  %-8s  %s%-18s%s  %9s  %s\n", label, colour(p, c), where,
+		colour(p, CMD_PLAIN), size, kind);
+	difference(d, b, diff, sizeof(diff));
+	if (diff[0]) {
+		text_add(p->out, colour(p, CMD_WARN));
+		wrapped(p, 12, 12, diff);
+		text_add(p->out, colour(p, CMD_PLAIN));
+	}
+}
+
+static void print_bars(const struct page *p, const struct pcie_device *d)
+{
+	int vram = pcie_device_is_gpu(d) ? pcie_device_vram_bar(d) : -1;
+	for (int i = 0; i < d->nbar; i++) {
+		print_bar(p, d, i, vram);
+	}
+	if (d->nbar == 0) {
+		text_add(p->out, d->bars_complete ? "  no BARs\n" : "  no BARs seen\n");
+	}
+}
+
+/* "256 MiB to 16 GiB" where every size between is there, else all of them. */
+static void size_list(char *buf, size_t size, uint64_t bits)
+{
+	char one[TEXT_SIZE_MAX], two[TEXT_SIZE_MAX];
+	int low = -1, high = -1, n = 0;
+	for (int i = 0; i < 64 - PCIE_REBAR_UNIT_SHIFT; i++) {
+		if (bits >> i & 1) {
+			low = low < 0 ? i : low;
+			high = i;
+			n++;
+		}
+	}
+	if (n == 0) {
+		append(buf, size, "no sizes");
+	} else if (n == 1) {
+		append(buf, size, "%s only", text_size(MIB << low, one));
+	} else if (n == high - low + 1) {
+		append(buf, size, "%s to %s", text_size(MIB << low, one),
+			text_size(MIB << high, two));
+	} else {
+		const char *comma = "";
+		for (int i = low; i <= high; i++) {
+			if (bits >> i & 1) {
+				append(buf, size, "%s%s", comma, text_size(MIB << i, one));
+				comma = ", ";
+			}
+		}
+	}
+}
+
+/* "  Label     text": labels of a block stand in one column, long texts hang behind it. */
+static void labelled(const struct page *p, const char *label, const char *text)
+{
+	char line[512];
+	snprintf(line, sizeof(line), "%-8s  %s", label, text);
+	wrapped(p, 2, 12, line);
+}
+
+static void print_rebar(const struct page *p, const char *label, const struct pcie_rebar *r)
+{
+	const char *hidden = "no capability, but an emptied one stands in the list: a hypervisor "
+			     "hides capabilities";
+	switch (r->have) {
+	case PCIE_UNKNOWN:
+		labelled(p, label, "not known");
+		return;
+	case PCIE_DENIED:
+		labelled(p, label, "not readable (root reads it)");
+		return;
+	case PCIE_ABSENT:
+		labelled(p, label, r->null_cap ? hidden : "the device has no such capability");
+		return;
+	case PCIE_KNOWN:
+		break;
+	}
+	if (r->count == 0) {
+		labelled(p, label, "the capability is there, its sizes are not known");
+	}
+	for (int e = 0; e < r->count && e < PCIE_REBAR_ENTRIES; e++) {
+		char line[256], now[TEXT_SIZE_MAX] = "of unknown size";
+		if (r->entry[e].has_current) {
+			text_size(r->entry[e].current, now);
+		}
+		snprintf(line, sizeof(line), "BAR %d is %s, can be ", r->entry[e].bar, now);
+		size_list(line, sizeof(line), r->entry[e].supported);
+		labelled(p, e ? "" : label, line);
+	}
+}
+
+static void link_words(char *buf, size_t size, uint16_t speed, uint8_t width)
+{
+	if (speed) {
+		append(buf, size, "%u.%u GT/s", speed / 10, speed % 10);
+	} else {
+		append(buf, size, "unknown speed");
+	}
+	if (width) {
+		append(buf, size, " x%u", width);
+	}
+}
+
+static void print_link(const struct page *p, int dev)
+{
+	int slot = pcie_slot_device(p->s, dev);
+	const struct pcie_link *l = &p->s->dev[slot].link;
+	char line[256] = "", addr[PCIE_ADDR_MAX];
+
+	if (l->have == PCIE_DENIED) {
+		append(line, sizeof(line), "not readable (root reads it)");
+	} else if (l->have != PCIE_KNOWN) {
+		return;
+	} else {
+		link_words(line, sizeof(line), l->speed, l->width);
+		if (l->max_speed || l->max_width) {
+			append(line, sizeof(line), " of ");
+			link_words(line, sizeof(line), l->max_speed, l->max_width);
+		}
+		if (slot != dev) {
+			append(line, sizeof(line),
+				", in the slot (read at %s; the GPU's own link is inside the card)",
+				pcie_addr_format(p->s->dev[slot].addr, addr));
+		} else if (l->speed && l->speed < l->max_speed) {
+			append(line, sizeof(line), " (idle devices slow their link down)");
+		}
+	}
+	labelled(p, "Link", line);
+}
+
+static void print_vram(const struct page *p, const struct pcie_device *d)
+{
+	char line[128], size[TEXT_SIZE_MAX];
+	if (d->vram.have == PCIE_KNOWN) {
+		snprintf(line, sizeof(line), "%s (%s)", text_size(d->vram.bytes, size),
+			d->vram.what);
+		labelled(p, "VRAM", line);
+	}
+}
+
+static void print_aer(const struct page *p, const struct pcie_device *d)
+{
+	const struct pcie_aer *a = &d->aer;
+	if (a->have == PCIE_KNOWN && (a->correctable || a->nonfatal || a->fatal)) {
+		char line[160];
+		snprintf(line, sizeof(line),
+			"%" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64
+			" fatal errors since boot",
+			a->correctable, a->nonfatal, a->fatal);
+		text_add(p->out, colour(p, a->nonfatal || a->fatal ? CMD_BAD : CMD_WARN));
+		labelled(p, "Errors", line);
+		text_add(p->out, colour(p, CMD_PLAIN));
+	}
+}
+
+static const char *port_words(const struct pcie_device *d)
+{
+	switch (d->port_type) {
+	case PCIE_PORT_ROOT:
+		return "root port";
+	case PCIE_PORT_UPSTREAM:
+		return "switch, upstream port";
+	case PCIE_PORT_DOWNSTREAM:
+		return "switch, downstream port";
+	case PCIE_PORT_BRIDGE:
+		return "PCIe to PCI bridge";
+	default:
+		return "bridge";
+	}
+}
+
+/* One window of a bridge in both views. */
+static void print_window(const struct page *p, const char *kind, const struct pcie_window *w)
+{
+	char size[TEXT_SIZE_MAX], line[160] = "";
+	if (w->have == PCIE_KNOWN && w->unassigned) {
+		append(line, sizeof(line), "no address, needs %s",
+			text_size(w->limit - w->base + 1, size));
+	} else if (w->have == PCIE_KNOWN) {
+		append(line, sizeof(line), "0x%" PRIx64 "-0x%" PRIx64 "  %s", w->base, w->limit,
+			text_size(w->limit - w->base + 1, size));
+	} else if (w->have == PCIE_ABSENT) {
+		append(line, sizeof(line), "none");
+	}
+	bool kernel = w->have == PCIE_KNOWN && !w->unassigned;
+	bool reg = w->reg.have == PCIE_KNOWN;
+	if (reg && (!kernel || w->reg.base != w->base || w->reg.limit != w->limit)) {
+		append(line, sizeof(line), "%s0x%" PRIx64 "-0x%" PRIx64,
+			line[0] ? "; the register holds " : "by its register ", w->reg.base,
+			w->reg.limit);
+	} else if (kernel && w->reg.have == PCIE_ABSENT) {
+		append(line, sizeof(line), "; the register is closed");
+	}
+	if (line[0]) {
+		text_addf(p->out, "    %-4s  ", kind);
+		wrapped(p, 0, 10, line);
+	}
+}
+
+static void print_path(const struct page *p, int dev)
+{
+	static const char *const kind[] = {[PCIE_WINDOW_MEM] = "mem", [PCIE_WINDOW_PREF] = "pref"};
+	int path[PCIE_PATH_MAX];
+	int n = pcie_path(p->s, dev, path);
+	char line[128] = "";
+
+	append(line, sizeof(line), "%s", p->s->dev[dev].root);
+	if (n == 0 && line[0]) {
+		append(line, sizeof(line), ", directly on the root bus");
+	}
+	if (line[0]) {
+		labelled(p, "Path", line);
+	}
+	for (int i = 0; i < n; i++) {
+		const struct pcie_device *b = &p->s->dev[path[i]];
+		char addr[PCIE_ADDR_MAX];
+		text_addf(p->out, "  %s  %s%s\n", pcie_addr_format(b->addr, addr), port_words(b),
+			b->hotplug_slot ? ", hot-plug slot" : "");
+		for (int k = PCIE_WINDOW_MEM; k < PCIE_WINDOWS; k++) {
+			print_window(p, kind[k], &b->window[k]);
+		}
+	}
+}
+
+static void print_notes(const struct page *p, int dev, int indent)
+{
+	for (size_t i = 0; i < p->s->nnote; i++) {
+		if (p->s->note[i].dev == dev) {
+			char line[220];
+			snprintf(line, sizeof(line), "Note      %s", p->s->note[i].text);
+			text_add(p->out, colour(p, CMD_WARN));
+			wrapped(p, indent, indent + 10, line);
+			text_add(p->out, colour(p, CMD_PLAIN));
+		}
+	}
+}
+
+static void print_gpu(const struct page *p, int dev)
+{
+	const struct pcie_device *d = &p->s->dev[dev];
+	heading(p, d);
+	small_facts(p, d);
+	print_bars(p, d);
+	print_rebar(p, "ReBAR", &d->rebar);
+	if (d->vf_rebar.have == PCIE_KNOWN) {
+		print_rebar(p, "VF ReBAR", &d->vf_rebar);
+	}
+	print_vram(p, d);
+	print_link(p, dev);
+	print_aer(p, d);
+	print_path(p, dev);
+	print_notes(p, dev, 2);
+	text_add(p->out, "\n");
+}
+
+static void print_other(const struct page *p, int dev)
+{
+	const struct pcie_device *d = &p->s->dev[dev];
+	heading(p, d);
+	small_facts(p, d);
+	for (int i = 0; i < d->nbar; i++) {
+		print_bar(p, d, i, -1);
+	}
+	if (d->rebar.have == PCIE_KNOWN) {
+		print_rebar(p, "ReBAR", &d->rebar);
+	}
+	static const char *const kind[] = {"io", "mem", "pref"};
+	for (int k = 0; d->is_bridge && k < PCIE_WINDOWS; k++) {
+		if (d->window[k].have == PCIE_KNOWN || d->window[k].reg.have == PCIE_KNOWN) {
+			print_window(p, kind[k], &d->window[k]);
+		}
+	}
+	print_aer(p, d);
+	print_notes(p, dev, 2);
+	text_add(p->out, "\n");
+}
+
+static void print_host(const struct page *p)
+{
+	const struct pcie_host *h = &p->s->host;
+	char line[512] = "";
+	const char *comma = "";
+	if (h->sys_vendor[0] || h->product[0]) {
+		append(line, sizeof(line), "%s%s%s", h->sys_vendor,
+			h->sys_vendor[0] && h->product[0] ? " " : "", h->product);
+		comma = ", ";
+	}
+	if (h->bios_version[0]) {
+		append(line, sizeof(line), "%sBIOS %s%s%s%s", comma, h->bios_version,
+			h->bios_date[0] ? " (" : "", h->bios_date, h->bios_date[0] ? ")" : "");
+		comma = ", ";
+	}
+	if (h->have_kernel == PCIE_KNOWN) {
+		append(line, sizeof(line), "%sLinux %s", comma, h->kernel);
+		comma = ", ";
+	}
+	if (h->have_arch == PCIE_KNOWN) {
+		append(line, sizeof(line), "%s%s", comma, h->arch);
+		comma = ", ";
+	}
+	if (h->have_efi == PCIE_KNOWN) {
+		append(line, sizeof(line), "%s%s", comma,
+			h->efi ? "booted by UEFI" : "no UEFI boot");
+		comma = ", ";
+	}
+	if (h->have_phys_bits == PCIE_KNOWN) {
+		append(line, sizeof(line), "%s%u address bits", comma, h->phys_bits);
+		comma = ", ";
+	}
+	if (h->have_virtual == PCIE_KNOWN && h->is_virtual) {
+		append(line, sizeof(line), "%svirtual machine%s%s%s", comma, h->virt[0] ? " (" : "",
+			h->virt, h->virt[0] ? ")" : "");
+		comma = ", ";
+	}
+	if (line[0]) {
+		wrapped(p, 0, 2, line);
+		text_add(p->out, "\n");
+	}
+}
+
+static void print_apertures(const struct page *p)
+{
+	if (p->s->naperture == 0) {
+		return;
+	}
+	text_add(p->out, "Host apertures for PCI memory\n");
+	for (size_t i = 0; i < p->s->naperture; i++) {
+		const struct pcie_aperture *a = &p->s->aperture[i];
+		char range[64], size[TEXT_SIZE_MAX], line[160];
+		if (a->io) {
+			continue;
+		}
+		snprintf(range, sizeof(range), "0x%" PRIx64 "-0x%" PRIx64, a->base, a->limit);
+		snprintf(line, sizeof(line), "%-37s %9s  %s%s%s%s", range,
+			text_size(a->limit - a->base + 1, size), a->root,
+			a->base >= 4 * GIB ? ", above 4 GiB" : "",
+			a->kernel_made ? ", made by the kernel" : "",
+			a->ignored ? ", ignored by the kernel" : "");
+		wrapped(p, 2, 51, line);
+	}
+	text_add(p->out, "\n");
+}
+
+static bool has_bars(const struct pcie_device *d)
+{
+	return d->nbar > 0;
+}
+
+void cmd_machine_print(
+	struct text *out, const struct pcie_snapshot *s, bool all, struct cmd_style style)
+{
+	const struct page p = {out, s, style};
+	size_t gpus = 0, hidden = 0;
+
+	print_host(&p);
+	for (size_t i = 0; i < s->ndev; i++) {
+		if (pcie_device_is_gpu(&s->dev[i])) {
+			print_gpu(&p, (int)i);
+			gpus++;
+		}
+	}
+	if (gpus == 0) {
+		text_add(out, s->ndev ? "No GPU found; the devices that have BARs:\n\n"
+				      : "No PCI device found.\n\n");
+	}
+	for (size_t i = 0; i < s->ndev; i++) {
+		const struct pcie_device *d = &s->dev[i];
+		if (pcie_device_is_gpu(d)) {
+			continue;
+		}
+		if (all || (gpus == 0 && has_bars(d))) {
+			print_other(&p, (int)i);
+		} else {
+			hidden++;
+		}
+	}
+	print_apertures(&p);
+	print_notes(&p, -1, 0);
+	if (hidden) {
+		text_addf(out, "%zu other device%s: 'show --all' lists %s.\n", hidden,
+			hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
+	}
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/source_args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/cmd.h"
+
+struct parser {
+	int argc;
+	char **argv;
+	int at;
+};
+
+/* Does the argument at P name option NAME? *RET_VALUE: what stands behind "=", else NULL. */
+static bool is_option(const struct parser *p, const char *name, const char **ret_value)
+{
+	const char *arg = p->argv[p->at];
+	size_t n = strlen(name);
+	if (strncmp(arg, "--", 2) || strncmp(arg + 2, name, n)) {
+		return false;
+	}
+	if (arg[2 + n] != '=' && arg[2 + n] != '\0') {
+		return false;
+	}
+	*ret_value = arg[2 + n] == '=' ? arg + 3 + n : NULL;
+	return true;
+}
+
+/* The option's value: behind "=", or the next argument; NULL: a usage error was printed. */
+static const char *take_value(struct parser *p, const char *name, const char *value)
+{
+	if (!value && p->at + 1 < p->argc) {
+		value = p->argv[++p->at];
+	}
+	if (!value || !*value) {
+		cmd_usage_error(p->argv[0], "--%s needs a value", name);
+		return NULL;
+	}
+	return value;
+}
+
+/* 1: taken; 0: none of ours; -1: a usage error was printed. */
+static int own_option(struct parser *p, const struct cmd_option *options, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *value;
+		if (!is_option(p, options[i].name, &value)) {
+			continue;
+		}
+		if (options[i].value) {
+			*options[i].value = take_value(p, options[i].name, value);
+			return *options[i].value ? 1 : -1;
+		}
+		if (value) {
+			cmd_usage_error(p->argv[0], "--%s takes no value", options[i].name);
+			return -1;
+		}
+		*options[i].set = true;
+		return 1;
+	}
+	return 0;
+}
+
+static int common_option(struct parser *p, struct cmd_source_args *ret)
+{
+	const char *value;
+	if (is_option(p, "with", &value)) {
+		value = take_value(p, "with", value);
+		if (!value) {
+			return -1;
+		}
+		ret->with[ret->nwith++] = value;
+		return 1;
+	}
+	if (is_option(p, "wake", &value) && !value) {
+		ret->wake = true;
+		return 1;
+	}
+	return 0;
+}
+
+bool cmd_source_parse(int argc, char **argv, const struct cmd_option *options, size_t n, size_t max,
+	const char *help, struct cmd_source_args *ret, int *status)
+{
+	struct parser p = {argc, argv, 1};
+	size_t sources = 0;
+	bool only_sources = false; /* behind "--" */
+
+	*ret = (struct cmd_source_args){.with = xcalloc((size_t)argc, sizeof(*ret->with))};
+	for (; p.at < argc; p.at++) {
+		const char *arg = argv[p.at];
+		if (!only_sources && !strcmp(arg, "--")) {
+			only_sources = true;
+			continue;
+		}
+		if (!only_sources && (!strcmp(arg, "--help") || !strcmp(arg, "-h"))) {
+			*status = cmd_print(help);
+			cmd_source_finish(ret);
+			return false;
+		}
+		if (only_sources || arg[0] != '-' || !strcmp(arg, "-")) {
+			if (sources == max) {
+				*status = cmd_usage_error(
+					argv[0], "'%s' is one argument too many", arg);
+				cmd_source_finish(ret);
+				return false;
+			}
+			ret->source[sources++] = arg;
+			continue;
+		}
+		int r = own_option(&p, options, n);
+		r = r ? r : common_option(&p, ret);
+		if (r <= 0) {
+			*status = r ? EXIT_USAGE
+				    : cmd_usage_error(argv[0], "'%s' is no option of it", arg);
+			cmd_source_finish(ret);
+			return false;
+		}
+	}
+	return true;
+}
+
+void cmd_source_finish(struct cmd_source_args *a)
+{
+	free(a->with);
+	a->with = NULL;
+}
+
+int cmd_source_scan(
+	const struct cmd_source_args *a, size_t i, struct pcie_snapshot **ret, struct why *why)
+{
+	const struct pcie_scan_options o = {
+		.source = i < CMD_SOURCES ? a->source[i] : NULL,
+		.with = a->with,
+		.nwith = a->nwith,
+		.wake = a->wake,
+		.log = a->log,
+	};
+	return pcie_scan(&o, ret, why);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pcie/path.h"
+
+#include <string.h>
+
+int pcie_path(const struct pcie_snapshot *s, int dev, int path[static PCIE_PATH_MAX])
+{
+	int n = 0;
+	for (int p = s->dev[dev].parent; p >= 0 && n < PCIE_PATH_MAX; p = s->dev[p].parent) {
+		path[n++] = p;
+	}
+	for (int i = 0; i < n / 2; i++) {
+		int other = path[i];
+		path[i] = path[n - 1 - i];
+		path[n - 1 - i] = other;
+	}
+	return n;
+}
+
+/* The two bridges directly above are a switch of the same maker as the device. */
+int pcie_slot_device(const struct pcie_snapshot *s, int dev)
+{
+	const struct pcie_device *d = &s->dev[dev];
+	int down = d->parent;
+	int up = down >= 0 ? s->dev[down].parent : -1;
+	if (up < 0 || s->dev[up].parent < 0) {
+		return dev; /* the upper one would be a root port */
+	}
+	const struct pcie_device *b = &s->dev[down], *u = &s->dev[up];
+	bool ids =
+		d->have_ids == PCIE_KNOWN && b->have_ids == PCIE_KNOWN && u->have_ids == PCIE_KNOWN;
+	bool same = ids && b->vendor == d->vendor && u->vendor == d->vendor;
+	bool types = (b->port_type == PCIE_PORT_DOWNSTREAM || b->port_type == PCIE_PORT_NONE) &&
+		     (u->port_type == PCIE_PORT_UPSTREAM || u->port_type == PCIE_PORT_NONE);
+	return same && types && !b->hotplug_slot ? up : dev;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The way from the root bus to a device. Pure; any thread. */
+#pragma once
+
+#include "pcie/snapshot.h"
+
+enum { PCIE_PATH_MAX = 32 };
+
+/* The bridges above DEV, the one at the root first; returns how many (at most PCIE_PATH_MAX). */
+int pcie_path(const struct pcie_snapshot *s, int dev, int path[static PCIE_PATH_MAX]);
+
+/*
+ * The device whose link is the one in the slot: a card with its own switch (Intel Arc, AMD
+ * RDNA) shows a link inside of the card at the GPU, which says nothing. Then it is the
+ * switch's upstream port, else DEV itself.
+ */
+int pcie_slot_device(const struct pcie_snapshot *s, int dev);

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /sys and /proc, live or copied. In a copy, links may be plain files that hold
+ * the target, as archives without links make them. Nothing outside of the root is
+ * read: link targets are taken as names below it, never followed by the kernel.
+ */
+#include "pcie/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "pcie/config_read.h"
+#include "pcie/host.h"
+#include "pcie/kmsg.h"
+#include "pcie/libpci.h"
+#include "pcie/mask.h"
+
+enum { VALUE_MAX = 64 << 10, IOMEM_MAX = 8 << 20 };
+
+struct reader {
+	const struct pcie_sysfs *o;
+	struct pcie_sink *sink;
+	char sys[PATH_MAX];  /* the folder that is /sys */
+	char proc[PATH_MAX]; /* the folder that is /proc; "" when the copy has none */
+	char hostname[256];
+	int bus; /* sys/bus/pci/devices */
+	int sysfd;
+	struct pcie_libpci *libpci; /* NULL: config space is read by file only */
+	char value[VALUE_MAX];
+};
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Finds the two folders; false when ROOT holds no list of PCI devices. */
+static bool locate(const char *root, char *sys, char *proc, size_t size)
+{
+	const char *base = strcmp(root, "/") ? root : "";
+	char list[PATH_MAX];
+
+	snprintf(sys, size, "%s/sys", base);
+	snprintf(proc, size, "%s/proc", base);
+	if (snprintf(list, sizeof(list), "%s/bus/pci/devices", sys) < (int)sizeof(list) &&
+		is_dir(list)) {
+		return true;
+	}
+	snprintf(sys, size, "%s", root);
+	proc[0] = '\0';
+	return snprintf(list, sizeof(list), "%s/bus/pci/devices", sys) < (int)sizeof(list) &&
+	       is_dir(list);
+}
+
+bool pcie_sysfs_is(const char *root)
+{
+	char sys[PATH_MAX], proc[PATH_MAX];
+	return strlen(root) < PATH_MAX / 2 && locate(root, sys, proc, sizeof(sys));
+}
+
+/* The target of link NAME, or the content of a file that stands for one. */
+static int read_link(int dirfd, const char *name, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(dirfd, name, buf, size - 1);
+	if (n < 0) {
+		if (errno != EINVAL) {
+			return -errno;
+		}
+		int r = file_read_at(dirfd, name, buf, size);
+		if (r < 0) {
+			return r;
+		}
+		n = r;
+	}
+	buf[n] = '\0';
+	buf[strcspn(buf, "\r\n")] = '\0';
+	return (int)strlen(buf);
+}
+
+struct config_ctx {
+	struct reader *r;
+	struct pcie_addr addr;
+	int fd;
+};
+
+static int read_config_bytes(void *ctx, size_t off, uint8_t *buf, size_t len)
+{
+	const struct config_ctx *c = ctx;
+	if (off >= PCIE_CONFIG_SIZE && c->r->libpci) {
+		int r = pcie_libpci_read(c->r->libpci, c->addr, off, buf, len);
+		return r < 0 ? r : (int)len;
+	}
+	ssize_t n = pread(c->fd, buf, len, (off_t)off);
+	return n < 0 ? -errno : (int)n;
+}
+
+static void problem(struct reader *r, struct pcie_addr addr, const char *fmt, ...) PRINTF(3, 4);
+
+static void problem(struct reader *r, struct pcie_addr addr, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	r->sink->problem(r->sink, addr, text);
+}
+
+static void read_config(
+	struct reader *r, int dir, struct pcie_addr addr, const struct pcie_attr *attr)
+{
+	_cleanup_fd_ int fd = openat(dir, attr->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		if (errno != ENOENT) {
+			problem(r, addr, "config space could not be read: %s", strerror(errno));
+		}
+		return;
+	}
+	struct config_ctx ctx = {r, addr, fd};
+	struct pcie_config_source src = {read_config_bytes, &ctx, (size_t)st.st_size};
+	uint8_t buf[PCIE_CONFIG_EXT_SIZE + 1];
+	int n = pcie_config_fetch(&src, r->o->whole, buf);
+	if (n < 0) {
+		problem(r, addr, "config space could not be read: %s", strerror(-n));
+		return;
+	}
+	buf[n] = '\0';
+	if (n) {
+		r->sink->attr(r->sink, attr, (const char *)buf, (size_t)n);
+	}
+	if (n < st.st_size && n <= PCIE_CONFIG_CARDBUS_HEADER) {
+		char size[24];
+		int len = snprintf(size, sizeof(size), "%lld", (long long)st.st_size);
+		r->sink->attr(r->sink, pcie_attr_find(PCIE_ATTR_CONFIG_SIZE), size, (size_t)len);
+	}
+}
+
+static bool sleeps(const char *name, const char *value)
+{
+	return (!strcmp(name, "power/runtime_status") && !strncmp(value, "suspended", 9)) ||
+	       (!strcmp(name, "power_state") && !strncmp(value, "D3cold", 6));
+}
+
+static void read_attrs(struct reader *r, int dir, struct pcie_addr addr)
+{
+	bool asleep = false;
+	for (size_t i = 0; i < pcie_nattrs; i++) {
+		const struct pcie_attr *attr = &pcie_attrs[i];
+		if (attr->wakes && asleep) {
+			continue;
+		}
+		int n = -ENOENT;
+		switch (attr->kind) {
+		case PCIE_ATTR_BINARY:
+			read_config(r, dir, addr, attr);
+			break;
+		case PCIE_ATTR_LINK:
+			n = read_link(dir, attr->name, r->value, sizeof(r->value));
+			break;
+		case PCIE_ATTR_TEXT:
+			n = file_read_at(dir, attr->name, r->value, sizeof(r->value));
+			/* Control characters are no text: a damaged copy, not a fact. */
+			n = n > 0 && strlen(r->value) != (size_t)n ? -EBADMSG : n;
+			break;
+		}
+		if (n > 0) {
+			asleep = asleep || (!r->o->wake && sleeps(attr->name, r->value));
+			r->sink->attr(r->sink, attr, r->value, (size_t)n);
+		}
+	}
+}
+
+/* "../../../devices/pci0000:00/…" → "/devices/pci0000:00/…"; a folder stands for itself. */
+static void device_path(struct reader *r, const char *name, char *path, size_t size)
+{
+	int n = read_link(r->bus, name, path, size);
+	const char *p = n > 0 ? strstr(path, "devices/") : NULL;
+	if (!p || strstr(p, "..")) {
+		snprintf(path, size, "/bus/pci/devices/%s", name);
+		return;
+	}
+	memmove(path + 1, p, strlen(p) + 1);
+	path[0] = '/';
+}
+
+static void read_device(struct reader *r, const char *name, struct pcie_addr addr)
+{
+	char path[PATH_MAX];
+	device_path(r, name, path, sizeof(path) - 1);
+	_cleanup_fd_ int dir = openat(r->sysfd, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		problem(r, (struct pcie_addr){0}, "%s: %s", name,
+			errno == ENOENT ? "vanished while it was read" : strerror(errno));
+		return;
+	}
+	r->sink->device(r->sink, path, addr);
+	read_attrs(r, dir, addr);
+	if (faccessat(r->bus, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+		problem(r, addr, "vanished while it was read: what is said of it is in part old");
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	return pcie_addr_compare(*(const struct pcie_addr *)a, *(const struct pcie_addr *)b);
+}
+
+static void read_devices(struct reader *r, DIR *list)
+{
+	struct pcie_addr *addr = NULL;
+	size_t n = 0, cap = 0;
+
+	for (const struct dirent *e; (e = readdir(list));) {
+		struct pcie_addr a;
+		if (pcie_addr_parse(e->d_name, &a) == 0) {
+			addr = xgrow(addr, n, &cap, sizeof(*addr));
+			addr[n++] = a;
+		}
+	}
+	qsort(addr, n, sizeof(*addr), compare);
+	for (size_t i = 0; i < n; i++) {
+		char name[PCIE_ADDR_MAX];
+		read_device(r, pcie_addr_format(addr[i], name), addr[i]);
+	}
+	free(addr);
+}
+
+/* Where the file NAME ("proc/…", "sys/…") is; false when the copy has no such part. */
+static bool host_path(const struct reader *r, const char *name, char *path, size_t size)
+{
+	const char *base = !strncmp(name, "proc/", 5) ? r->proc : r->sys;
+	int n = snprintf(path, size, "%s%s", base, strchr(name, '/'));
+	return base[0] && n > 0 && (size_t)n < size;
+}
+
+static void give(struct reader *r, const char *name, const char *text)
+{
+	r->sink->host(r->sink, name, text, strlen(text));
+}
+
+static void read_host_file(struct reader *r, const struct pcie_host_file *file)
+{
+	char path[PATH_MAX];
+	if (!host_path(r, file->name, path, sizeof(path))) {
+		return;
+	}
+	if (!strcmp(file->name, "sys/firmware/efi")) {
+		char above[PATH_MAX];
+		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(path, '/') - path), path);
+		if (is_dir(above)) {
+			give(r, file->name, is_dir(path) ? "1" : "0");
+		}
+		return;
+	}
+
+	_cleanup_free_ char *text = NULL;
+	if (!strcmp(file->name, "proc/iomem")) {
+		size_t len;
+		if (file_read_all(path, IOMEM_MAX, &text, &len, NULL) < 0) {
+			return;
+		}
+	} else {
+		if (file_read_at(AT_FDCWD, path, r->value, sizeof(r->value)) < 0) {
+			return;
+		}
+		text = xstrdup(r->value);
+	}
+	_cleanup_free_ char *kept = pcie_host_reduce(file, text, r->hostname);
+	if (kept[0]) {
+		give(r, file->name, kept);
+	}
+}
+
+static void read_nvidia(struct reader *r)
+{
+	char path[PATH_MAX];
+	if (!host_path(r, PCIE_HOST_NVIDIA_FOLDER, path, sizeof(path))) {
+		return;
+	}
+	_cleanup_dir_ DIR *dir = opendir(path);
+	if (!dir) {
+		return;
+	}
+	for (const struct dirent *e; (e = readdir(dir));) {
+		struct pcie_addr addr;
+		char name[512];
+		if (pcie_addr_parse(e->d_name, &addr) < 0) {
+			continue;
+		}
+		snprintf(name, sizeof(name), "%s/" PCIE_HOST_NVIDIA_FILE, e->d_name);
+		if (file_read_at(dirfd(dir), name, r->value, sizeof(r->value)) < 0) {
+			continue;
+		}
+		struct text kept = {0};
+		pcie_host_reduce_nvidia(&kept, r->value);
+		snprintf(name, sizeof(name), PCIE_HOST_NVIDIA_FOLDER "/%s/" PCIE_HOST_NVIDIA_FILE,
+			e->d_name);
+		if (kept.len) {
+			give(r, name, kept.s);
+		}
+		text_finish(&kept);
+	}
+}
+
+static void read_log(struct reader *r)
+{
+	_cleanup_free_ char *log = NULL;
+	size_t len;
+	struct why why;
+	int n = pcie_kmsg_read(&log, &len, &why);
+	if (n < 0) {
+		problem(r, (struct pcie_addr){0}, "the kernel log: %s", why.text);
+		return;
+	}
+	size_t kept_len;
+	_cleanup_free_ char *kept = pcie_mask_text(log, len, r->hostname, &kept_len);
+	r->sink->host(r->sink, PCIE_FEED_LOG, kept, kept_len);
+}
+
+static void read_host(struct reader *r)
+{
+	for (size_t i = 0; i < pcie_nhost_files; i++) {
+		read_host_file(r, &pcie_host_files[i]);
+	}
+	/* Kernels before 6.1 have no file for it. */
+	struct utsname u;
+	if (r->o->live && uname(&u) == 0 && access("/proc/sys/kernel/arch", F_OK) < 0) {
+		give(r, "proc/sys/kernel/arch", u.machine);
+	}
+	read_nvidia(r);
+	if (r->o->log) {
+		read_log(r);
+	}
+}
+
+static void find_hostname(struct reader *r)
+{
+	char path[PATH_MAX];
+	if (r->o->live) {
+		gethostname(r->hostname, sizeof(r->hostname) - 1);
+	} else if (host_path(r, "proc/sys/kernel/hostname", path, sizeof(path)) &&
+		   file_read_at(AT_FDCWD, path, r->hostname, sizeof(r->hostname)) > 0) {
+		r->hostname[strcspn(r->hostname, "\n")] = '\0';
+	}
+}
+
+int pcie_sysfs_read(const struct pcie_sysfs *o, struct pcie_sink *sink, struct why *why)
+{
+	_cleanup_free_ struct reader *r = xcalloc(1, sizeof(*r));
+	char path[PATH_MAX];
+	r->o = o;
+	r->sink = sink;
+
+	if (strlen(o->root) >= PATH_MAX / 2) {
+		why_set(why, "the path of the folder is too long");
+		return -ENAMETOOLONG;
+	}
+	if (!locate(o->root, r->sys, r->proc, sizeof(r->sys))) {
+		why_set(why, "%s: no list of PCI devices (sys/bus/pci/devices) there",
+			strcmp(o->root, "/") ? o->root : "this machine");
+		return -ENOENT;
+	}
+	_cleanup_fd_ int sysfd = open(r->sys, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%.*s/bus/pci/devices", PATH_MAX / 2, r->sys);
+	_cleanup_dir_ DIR *list = opendir(path);
+	if (sysfd < 0 || !list) {
+		int e = -errno;
+		why_set(why, "%s: %s", path, strerror(errno));
+		return e;
+	}
+	r->sysfd = sysfd;
+	r->bus = dirfd(list);
+	find_hostname(r);
+	if (o->live) {
+		snprintf(path, sizeof(path), "%.*s/bus/pci", PATH_MAX / 2, r->sys);
+		r->libpci = pcie_libpci_open(path);
+	}
+	read_devices(r, list);
+	read_host(r);
+	pcie_libpci_close(r->libpci);
+	return 0;
+}
