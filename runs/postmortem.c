@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runs/postmortem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "runs/write.h"
+
+/* ", last seen: temperature 83, power 448" from a flat JSON object. */
+static void add_status(struct text *t, const char *json)
+{
+	struct js *j = NULL;
+	if (js_parse(json, strlen(json), &j, NULL)) {
+		return;
+	}
+	const struct js *value;
+	const char *name;
+	for (size_t i = 0; (name = js_member(j, i, &value)); i++) {
+		_cleanup_free_ char *plain = js_str(value) ? NULL : js_text_compact(value);
+		text_addf(t, "%s%s %s", i ? ", " : "; last state: ", name,
+			plain ? plain : js_str(value));
+	}
+	js_free(j);
+}
+
+/* What the store knows about the end of RUN: "2 min 5 s in, at step X; last state: …". */
+static int describe(
+	struct runs_store *s, const struct runs_info *run, struct text *t, struct why *why)
+{
+	struct runs_totals totals;
+	struct runs_intent intent;
+	int r = runs_info_totals(s, run->id, &totals, why);
+	if (r) {
+		return r;
+	}
+	uint32_t in = totals.samples || totals.warmups ? totals.last + 1 : 0;
+	text_addf(t, "%u min %u s in", in / 60, in % 60);
+	r = runs_info_last_intent(s, run->id, &intent, why);
+	if (!r) {
+		text_addf(t, ", at step \"%s\"", intent.step);
+	} else if (r != -ENODATA) {
+		return r;
+	}
+	_cleanup_free_ char *status = NULL;
+	r = runs_info_last_status(s, run->id, &status, why);
+	if (!r) {
+		add_status(t, status);
+	}
+	return r == -ENODATA ? 0 : r;
+}
+
+static int close_one(struct runs_store *s, const struct runs_info *run, struct runs_crash *crash,
+	struct why *why)
+{
+	struct text t = {0};
+	int r = describe(s, run, &t, why);
+	_cleanup_free_ char *last = text_steal(&t);
+	if (r) {
+		return r;
+	}
+	text_addf(&t, "%s, %s",
+		run->state == RUNS_MACHINE_DOWN ? "the machine went down during the run"
+						: "barscope ended without closing the run",
+		last);
+	_cleanup_free_ char *reason = text_steal(&t);
+	r = runs_write_end(s, run->id, run->touched, run->state, reason, why);
+	if (!r && run->state == RUNS_MACHINE_DOWN) {
+		*crash = (struct runs_crash){.run = run->id};
+		text_copy(crash->label, sizeof(crash->label), run->label);
+		text_addf(&t, "The machine went down during run %lld (%s), %s.", (long long)run->id,
+			run->label, last);
+		text_copy(crash->text, sizeof(crash->text), t.s);
+		text_finish(&t);
+	}
+	return r;
+}
+
+int runs_postmortem(
+	struct runs_store *s, const char *boot_id, struct runs_crash *ret, struct why *why)
+{
+	struct runs_crash crash = {0};
+	int r = runs_write_open(s, why);
+	if (r) {
+		return r;
+	}
+	_cleanup_runs_ struct runs_list l = {0};
+	r = runs_info_open(s, boot_id, &l, why);
+	for (size_t i = 0; !r && i < l.n; i++) {
+		if (l.run[i].state != RUNS_RUNNING) {
+			r = close_one(s, &l.run[i], &crash, why);
+		}
+	}
+	r = runs_db_end(runs_store_db(s), r, why);
+	if (!r) {
+		*ret = crash;
+	}
+	return r;
+}

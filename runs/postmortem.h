@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs that were never closed: those of an earlier boot ended with the machine, those whose
+ * lock is free ended with barscope. Blocking; called by the recorder's job on opening.
+ */
+#pragma once
+
+#include "runs/recorder.h"
+#include "runs/store.h"
+
+/*
+ * Closes them with what the store knows about their last moments. RET: the newest one that went
+ * down with the machine; run 0: none.
+ */
+int runs_postmortem(
+	struct runs_store *s, const char *boot_id, struct runs_crash *ret, struct why *why);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runs/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+/* The rollup is rewritten once a minute: it may be a few hundred KiB. */
+static const uint64_t rollup_ns = 60000000000u;
+
+struct runs_session {
+	struct runs_recorder *recorder;
+	struct runs_collect *collect;
+	uint64_t rolled_ns;
+};
+
+const char *runs_dtype_name(enum stress_dtype d)
+{
+	return d == STRESS_F32 ? "f32" : "f16";
+}
+
+void runs_info_configured(struct runs_info *ret, const struct stress_config *c)
+{
+	text_copy(ret->backend, sizeof(ret->backend), *c->backend ? c->backend : "auto");
+	snprintf(ret->shape, sizeof(ret->shape), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
+	text_copy(ret->dtype, sizeof(ret->dtype), runs_dtype_name(c->dtype));
+	ret->seed = c->seed;
+	ret->paced_ns = c->paced_ns;
+	ret->threads = c->threads;
+}
+
+struct runs_session *runs_session_begin(struct runs_recorder *r, const char *label,
+	const struct stress_config *c, uint32_t asked_s, bool keep, uint64_t *ret_ticket)
+{
+	struct runs_info run = {.asked_s = asked_s, .start_ns = clock_ns()};
+	text_copy(run.label, sizeof(run.label), label);
+	runs_info_configured(&run, c);
+	uint64_t ticket = runs_recorder_begin(r, &run);
+	if (ret_ticket) {
+		*ret_ticket = ticket;
+	}
+	struct runs_session *s = xcalloc(1, sizeof(*s));
+	s->recorder = r;
+	s->collect = runs_collect_create(run.start_ns, keep);
+	s->rolled_ns = run.start_ns;
+	return s;
+}
+
+void runs_session_samples(struct runs_session *s, const struct stress_sample *samples, size_t n)
+{
+	runs_collect_add(s->collect, samples, n);
+}
+
+void runs_session_event(struct runs_session *s, const struct runs_event *e)
+{
+	runs_collect_event(s->collect, e);
+}
+
+static void take_in(struct runs_session *s, const struct stress_status *st)
+{
+	if (st) {
+		runs_collect_dropped(s->collect, st->dropped);
+		runs_recorder_facts(s->recorder, st);
+	}
+}
+
+void runs_session_tick(struct runs_session *s, const struct stress_status *st)
+{
+	take_in(s, st);
+	uint64_t now = clock_ns();
+	runs_recorder_seconds(s->recorder, runs_collect_take(s->collect, now));
+	if (now - s->rolled_ns >= rollup_ns) {
+		s->rolled_ns = now;
+		runs_recorder_rollups(s->recorder, s->collect);
+	}
+}
+
+const struct runs_collect *runs_session_collect(const struct runs_session *s)
+{
+	return s->collect;
+}
+
+uint64_t runs_session_end(struct runs_session *s, const struct stress_status *st,
+	enum runs_state state, const char *reason)
+{
+	take_in(s, st);
+	runs_recorder_seconds(s->recorder, runs_collect_take(s->collect, UINT64_MAX));
+	runs_recorder_rollups(s->recorder, s->collect);
+	uint64_t ticket = runs_recorder_end(s->recorder, state, reason);
+	runs_collect_destroy(s->collect);
+	free(s);
+	return ticket;
+}
