@@ -10,9 +10,10 @@ int cmd_usage_error(const char *cmd, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	fprintf(stderr, "barscope %s: ", cmd);
+	const char *blank = *cmd ? " " : "";
+	fprintf(stderr, "barscope%s%s: ", blank, cmd);
 	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, "\nTry 'barscope %s --help'.\n", cmd);
+	fprintf(stderr, "\nTry 'barscope%s%s --help'.\n", blank, cmd);
 	va_end(ap);
 	return EXIT_USAGE;
 }

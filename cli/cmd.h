@@ -26,9 +26,12 @@ int cmd_show(int argc, char **argv);
 int cmd_stress(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+/* The screen: what runs without a command, and its options for --help. */
 int cmd_tui(int argc, char **argv);
+extern const char cmd_tui_options[];
 
-/* "barscope COMMAND: sentence" on stderr, and a pointer to --help; returns EXIT_USAGE. */
+/* "barscope COMMAND: sentence" ("" : the screen) on stderr, and a pointer to --help; returns
+ * EXIT_USAGE. */
 int cmd_usage_error(const char *cmd, const char *fmt, ...) PRINTF(2, 3);
 /* "barscope: sentence" on stderr; returns STATUS. */
 int cmd_fail(int status, const char *fmt, ...) PRINTF(2, 3);

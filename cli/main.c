@@ -23,6 +23,7 @@ static void print_help(FILE *f)
 	for (const struct cmd *c = commands; c->name; c++) {
 		fprintf(f, "  %-9s %s\n", c->name, c->summary);
 	}
+	fputs(cmd_tui_options, f);
 	fputs("\n  --help, --version\n\n"
 	      "'barscope COMMAND --help' tells the arguments. Exit statuses: 0 fine, 1 a finding,\n"
 	      "2 undetermined, 3 usage or unreadable input, 4 no GPU.\n",
@@ -38,8 +39,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 
 	if (argc < 2) {
-		print_help(stderr);
-		return EXIT_USAGE;
+		return cmd_tui(argc, argv);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
@@ -48,6 +48,9 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version")) {
 		puts("barscope " BARSCOPE_VERSION);
 		return EXIT_FINE;
+	}
+	if (argv[1][0] == '-') {
+		return cmd_tui(argc, argv);
 	}
 	for (const struct cmd *c = commands; c->name; c++) {
 		if (!strcmp(c->name, argv[1])) {

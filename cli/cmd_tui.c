@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "barscope" without a command: the screen. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "tui/loop.h"
+
+const char cmd_tui_options[] =
+	"\nOptions of the screen:\n"
+	"  --start            start the stress at once, whoever else uses the device\n"
+	"  --no-start         wait for the key\n"
+	"  --backend B        cuda, cpu or script; default: the best there is\n"
+	"  --shape MxKxN      default 1x4096x11008\n"
+	"  --threads N        CPU threads; default: cores - 1\n"
+	"  --script FILE      what the script back end plays\n"
+	"  --speed N|max      how fast it plays; default 1\n"
+	"  --machine SOURCE   show this machine in place of the live one\n"
+	"  --fps N            frames a second at most, 1 to 60; default 20\n"
+	"  --ascii            plain characters only\n"
+	"  --mouse            take the mouse too\n";
+
+enum {
+	OPT_START = 256,
+	OPT_NO_START,
+	OPT_BACKEND,
+	OPT_SHAPE,
+	OPT_THREADS,
+	OPT_SCRIPT,
+	OPT_SPEED,
+	OPT_MACHINE,
+	OPT_FPS,
+	OPT_ASCII,
+	OPT_MOUSE,
+};
+
+static const struct option options[] = {
+	{"start", no_argument, NULL, OPT_START},
+	{"no-start", no_argument, NULL, OPT_NO_START},
+	{"backend", required_argument, NULL, OPT_BACKEND},
+	{"shape", required_argument, NULL, OPT_SHAPE},
+	{"threads", required_argument, NULL, OPT_THREADS},
+	{"script", required_argument, NULL, OPT_SCRIPT},
+	{"speed", required_argument, NULL, OPT_SPEED},
+	{"machine", required_argument, NULL, OPT_MACHINE},
+	{"fps", required_argument, NULL, OPT_FPS},
+	{"ascii", no_argument, NULL, OPT_ASCII},
+	{"mouse", no_argument, NULL, OPT_MOUSE},
+	{NULL, 0, NULL, 0},
+};
+
+static int parse_count(const char *name, const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
+{
+	if (text_parse_u64(s, 10, ret) < 0 || *ret < lo || *ret > hi) {
+		return cmd_usage_error("", "%s takes a number from %llu to %llu, not '%s'", name,
+			(unsigned long long)lo, (unsigned long long)hi, s);
+	}
+	return 0;
+}
+
+static int parse_speed(const char *s, double *ret)
+{
+	char *end;
+	if (!strcmp(s, "max")) {
+		*ret = 0;
+		return 0;
+	}
+	errno = 0;
+	double v = strtod(s, &end);
+	if (errno || end == s || *end || !(v > 0) || v > 1e9) {
+		return cmd_usage_error("", "--speed takes a number up to 1e9 or max, not '%s'", s);
+	}
+	*ret = v;
+	return 0;
+}
+
+static int take_option(struct tui_options *o, int opt, const char *arg)
+{
+	struct why why;
+	uint64_t n;
+	switch (opt) {
+	case OPT_START:
+		o->start = TUI_START_NOW;
+		return 0;
+	case OPT_NO_START:
+		o->start = TUI_START_NEVER;
+		return 0;
+	case OPT_BACKEND:
+		if (strlen(arg) >= sizeof(o->config.backend)) {
+			return cmd_usage_error("", "'%s' is not a back end", arg);
+		}
+		text_copy(o->config.backend, sizeof(o->config.backend), arg);
+		return 0;
+	case OPT_SHAPE:
+		if (stress_shape_parse(arg, &o->config.shape, &why) < 0) {
+			return cmd_usage_error("", "--shape: %s", why.text);
+		}
+		return 0;
+	case OPT_THREADS:
+		if (parse_count("--threads", arg, 1, 1024, &n)) {
+			return EXIT_USAGE;
+		}
+		o->config.threads = (uint32_t)n;
+		return 0;
+	case OPT_SCRIPT:
+		if (strlen(arg) >= sizeof(o->config.script)) {
+			return cmd_usage_error("", "the script's path is too long");
+		}
+		text_copy(o->config.script, sizeof(o->config.script), arg);
+		text_copy(o->config.backend, sizeof(o->config.backend), "script");
+		return 0;
+	case OPT_SPEED:
+		return parse_speed(arg, &o->config.script_speed);
+	case OPT_MACHINE:
+		o->source = arg;
+		return 0;
+	case OPT_FPS:
+		if (parse_count("--fps", arg, 1, 60, &n)) {
+			return EXIT_USAGE;
+		}
+		o->fps = (unsigned)n;
+		return 0;
+	case OPT_ASCII:
+		o->ascii = true;
+		return 0;
+	default:
+		o->mouse = true;
+		return 0;
+	}
+}
+
+int cmd_tui(int argc, char **argv)
+{
+	struct tui_options o = {.fps = 20};
+	stress_config_init(&o.config);
+	opterr = 0;
+	for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		if (opt == '?') {
+			return cmd_usage_error("", "'%s' is not an option or lacks its argument",
+				argv[optind - 1]);
+		}
+		int r = take_option(&o, opt, optarg);
+		if (r) {
+			return r;
+		}
+	}
+	if (optind < argc) {
+		return cmd_usage_error("", "'%s' is not a command", argv[optind]);
+	}
+	struct why why;
+	int r = tui_run(&o, &why);
+	return r < 0 ? cmd_fail(EXIT_USAGE, "%s", why.text) : r;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everything the screen knows, in one value. The loop (loop.c) changes it on events,
+ * views draw it and never change it but through their key handlers. No terminal here, and
+ * time comes in as app->now_ns: a test fills one and reads the canvas. Main thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runs/hist.h"
+#include "runs/series.h"
+#include "tui/canvas.h"
+#include "tui/live.h"
+#include "tui/machine.h"
+#include "tui/plot.h"
+#include "tui/screen.h"
+
+enum tui_start { TUI_START_POLITELY, TUI_START_NOW, TUI_START_NEVER };
+
+struct tui_options {
+	bool demo;
+	bool ascii;
+	bool mouse;
+	unsigned fps; /* frames a second at most, 1 … 60 */
+	enum tui_start start;
+	struct stress_config config;
+	const char *store;  /* NULL: the default */
+	const char *source; /* of the machine; NULL: live */
+};
+
+enum tui_tone { TUI_TONE_PLAIN, TUI_TONE_GOOD, TUI_TONE_NOTE, TUI_TONE_BAD };
+
+struct tui_message {
+	enum tui_tone tone;
+	uint64_t until_ns; /* 0: none */
+	char text[256];
+};
+
+/* Something that happened, on the time axis. */
+struct tui_event {
+	uint64_t t_ns;
+	enum tui_tone tone;
+	char text[120];
+};
+
+enum { TUI_EVENTS = 256, TUI_COLUMNS_MAX = 2 * TUI_MAX_SIDE };
+
+/* The window of time that plots and figures show. */
+struct tui_window {
+	unsigned zoom; /* index into the table of widths */
+	bool frozen;
+	uint64_t frozen_ns;         /* its right end then */
+	uint64_t end_ns, column_ns; /* right edge and width of a column, as drawn last */
+	size_t ncolumn;
+	struct runs_column column[TUI_COLUMNS_MAX];
+	struct tui_scale y;
+	uint64_t low_since_ns; /* since when the axis is wider than needed */
+	struct runs_hist hist; /* of the window, 1 % */
+	struct tui_figures figures;
+	uint64_t figured_ns;
+};
+
+struct tui_app {
+	struct tui_options options;
+	uint64_t now_ns, begun_ns;
+	size_t view; /* index into tui_views() */
+	bool help;
+	bool quit;
+	int exit_status;
+	bool dirty; /* draw soon */
+
+	struct tui_machine machine;
+	size_t selected; /* into machine.listed */
+
+	struct tui_live live;
+	bool decided; /* whether to start by itself was decided */
+	enum tui_layer layer;
+	struct tui_window window;
+
+	struct tui_message message;
+	struct tui_event event[TUI_EVENTS]; /* a ring: the newest NEVENT */
+	size_t nevent, first_event;
+	enum stress_phase phase_seen;
+	bool stall_seen;
+};
+
+void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_ns);
+/* Ends worker and jobs, each within its patience. False: a job is stuck, leave with _exit(). */
+bool tui_app_finish(struct tui_app *a);
+
+/* Takes in what worker, jobs and clock have to say. */
+void tui_app_tick(struct tui_app *a, uint64_t now_ns);
+/* Computes what the views draw from: columns, figures, scale. W: columns of a plot that is as
+ * wide as the canvas. */
+void tui_app_prepare(struct tui_app *a, const struct tui_canvas *c);
+void tui_app_draw(const struct tui_app *a, struct tui_canvas *c);
+void tui_app_key(struct tui_app *a, struct tui_input in);
+
+/* Things keys and views ask for. */
+void tui_app_start_stop(struct tui_app *a);
+void tui_app_pause(struct tui_app *a);
+void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
+void tui_app_event(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
+
+/* Something moves by itself: draw at the frame rate. */
+bool tui_app_moving(const struct tui_app *a);
+
+/* The device that the cursor is on, or NULL. */
+const struct pcie_device *tui_app_device(const struct tui_app *a);

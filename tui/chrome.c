@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/chrome.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/view.h"
+
+unsigned tui_tone_style(enum tui_tone t)
+{
+	static const unsigned styles[] = {TUI_TEXT, TUI_GOOD, TUI_NOTE, TUI_BAD};
+	return styles[t];
+}
+
+void tui_too_small_draw(struct tui_canvas *c, struct tui_rect r)
+{
+	char s[80];
+	snprintf(s, sizeof(s), "This window has %d x %d cells; barscope needs %d x %d.", r.w, r.h,
+		TUI_MIN_W, TUI_MIN_H);
+	tui_text_wrap(c, r, 0, TUI_TEXT, s);
+}
+
+void tui_header_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	tui_tint(c, r, TUI_BG_BAR);
+	int x = tui_text(c, r, 1, 0, TUI_TITLE, "barscope");
+	if (a->options.demo) {
+		x = tui_text(c, r, x + 1, 0, TUI_DEMO, "DEMO: nothing here is measured");
+	}
+	const struct pcie_snapshot *s = a->machine.snapshot;
+	char right[192] = "";
+	if (s && s->host.have_kernel == PCIE_KNOWN) {
+		const struct pcie_host *h = &s->host;
+		snprintf(right, sizeof(right), "%s%s%s",
+			h->have_dmi == PCIE_KNOWN ? h->product : "",
+			h->have_dmi == PCIE_KNOWN && *h->product ? "  " : "", h->kernel);
+	}
+	int room = r.w - x - 4;
+	if (room > 12) {
+		int w = MIN(tui_text_width(c, right), room);
+		tui_text_fit(c, r, r.w - 1 - w, 0, w, TUI_FAINT, right);
+	}
+}
+
+static void clock_text(char *buf, size_t size, uint64_t ns)
+{
+	uint64_t s = ns / 1000000000u;
+	if (s >= 3600) {
+		snprintf(buf, size, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
+			(unsigned)(s % 60));
+	} else {
+		snprintf(buf, size, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+	}
+}
+
+struct state_line {
+	uint32_t glyph;
+	unsigned style;
+	char text[320];
+};
+
+static void describe_running(const struct tui_app *a, struct state_line *ret)
+{
+	const struct stress_status *st = &a->live.status;
+	char t[24];
+	clock_text(t, sizeof(t), a->now_ns - MIN(a->live.started_ns, a->now_ns));
+	if (st->stalled) {
+		ret->style = TUI_BAD;
+		snprintf(ret->text, sizeof(ret->text),
+			"stalled: no sign of the worker (process %d) for %.1f s", (int)st->pid,
+			(double)st->silent_ns / 1e9);
+	} else if (st->dropped) {
+		snprintf(ret->text, sizeof(ret->text), "running %s, %llu samples dropped", t,
+			(unsigned long long)st->dropped);
+		ret->style = TUI_NOTE;
+	} else {
+		snprintf(ret->text, sizeof(ret->text), "running %s", t);
+	}
+}
+
+static void describe_state(
+	const struct tui_app *a, const struct tui_glyphs *g, struct state_line *ret)
+{
+	const struct tui_live *l = &a->live;
+	const struct stress_status *st = &l->status;
+	*ret = (struct state_line){.glyph = g->stopped, .style = TUI_FAINT};
+	char *t = ret->text;
+	size_t size = sizeof(ret->text);
+	if (!l->have_status) {
+		snprintf(t, size, "not started");
+		return;
+	}
+	if (l->worker && l->want_stop && st->phase < STRESS_DONE) {
+		snprintf(t, size, "stopping");
+		return;
+	}
+	switch (st->phase) {
+	case STRESS_STARTING:
+	case STRESS_WARMING:
+		ret->glyph = g->running;
+		ret->style = st->silent_ns > 1000000000u ? TUI_NOTE : TUI_GOOD;
+		if (st->silent_ns > 1000000000u) {
+			snprintf(t, size, "starting: no sign of the worker for %.0f s",
+				(double)st->silent_ns / 1e9);
+		} else {
+			snprintf(t, size, st->phase == STRESS_STARTING ? "starting" : "warming up");
+		}
+		break;
+	case STRESS_RUNNING:
+	case STRESS_STOPPING:
+		ret->glyph = st->stalled ? g->dead : g->running;
+		ret->style = TUI_GOOD;
+		describe_running(a, ret);
+		break;
+	case STRESS_PAUSED:
+		ret->glyph = g->paused;
+		ret->style = TUI_NOTE;
+		snprintf(t, size, "paused");
+		break;
+	case STRESS_DONE:
+		snprintf(t, size, "stopped");
+		break;
+	case STRESS_FAILED:
+	case STRESS_DIED:
+		ret->glyph = g->dead;
+		ret->style = TUI_BAD;
+		snprintf(t, size, "%s; s starts another", st->why);
+		break;
+	}
+}
+
+void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	struct state_line s;
+	describe_state(a, c->glyphs, &s);
+	bool message = a->message.until_ns != 0;
+	int mw = message ? tui_text_width(c, a->message.text) : 0;
+	int w = tui_text_width(c, s.text) + 3;
+	/* A message steps in front of the state where there is no room for both. */
+	if (message && w + 3 + mw > r.w - 1) {
+		tui_text_fit(c, r, 1, 0, r.w - 2, tui_tone_style(a->message.tone), a->message.text);
+		return;
+	}
+	tui_put(c, r, 1, 0, s.style, s.glyph);
+	int x = tui_text_fit(c, r, 3, 0, r.w - 4, s.style, s.text);
+	if (message) {
+		tui_put(c, r, x + 1, 0, TUI_FRAME, c->glyphs->sep);
+		tui_text(c, r, x + 3, 0, tui_tone_style(a->message.tone), a->message.text);
+	}
+}
+
+void tui_hints_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	const struct tui_view *v = tui_views()[a->view];
+	static const struct tui_hint help_hints[] = {
+		{"?", "back"},
+		{"q", "quit"},
+		{NULL, NULL},
+	};
+	bool active = tui_live_active(&a->live);
+	const struct tui_hint stress[] = {
+		{"s", active ? "stop" : "start"},
+		{active ? "p" : NULL, a->live.want_pause ? "go on" : "pause"},
+		{NULL, NULL},
+	};
+	static const struct tui_hint last[] = {{"?", "help"}, {"q", "quit"}, {NULL, NULL}};
+	const struct tui_hint *const groups[] = {
+		a->help ? help_hints : stress, a->help ? NULL : v->hints, a->help ? NULL : last};
+	/* Help and quit always find room. */
+	int keep = a->help ? 0 : 14;
+	int x = 1;
+	for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
+		for (const struct tui_hint *h = groups[g]; h && h->key; h++) {
+			int w = tui_text_width(c, h->key) + 1 + tui_text_width(c, h->what) + 2;
+			if (x + w > r.w + (g < 2 ? -keep : 2)) {
+				break;
+			}
+			x = tui_text(c, r, x, 0, TUI_KEY, h->key) + 1;
+			x = tui_text(c, r, x, 0, TUI_FAINT, h->what) + 2;
+		}
+	}
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* One line: a device, or with BAR >= 0 one of its BARs. */
+struct line {
+	size_t row; /* into machine.listed */
+	int bar;    /* index into the device's bar[], -1: the device */
+};
+
+enum { LINES_MAX = 512 };
+
+static bool bar_has_line(const struct pcie_bar *b)
+{
+	return b->kind == PCIE_BAR_NORMAL && b->have != PCIE_ABSENT;
+}
+
+static size_t bars_of(const struct pcie_device *d)
+{
+	size_t n = 0;
+	for (int i = 0; i < d->nbar; i++) {
+		n += bar_has_line(&d->bar[i]);
+	}
+	return n;
+}
+
+static const struct pcie_device *device_at(const struct tui_machine *m, size_t row)
+{
+	return &m->snapshot->dev[m->listed[row]];
+}
+
+int tui_devices_rows(const struct tui_app *a)
+{
+	const struct tui_machine *m = &a->machine;
+	size_t n = m->ngpu == 0;
+	for (size_t i = 0; i < m->nlisted && n < LINES_MAX; i++) {
+		n += 1 + bars_of(device_at(m, i));
+	}
+	return (int)n;
+}
+
+static size_t add_device(const struct tui_machine *m, size_t row, bool unfolded, struct line *ret,
+	size_t n, size_t max)
+{
+	if (n < max) {
+		ret[n++] = (struct line){row, -1};
+	}
+	const struct pcie_device *d = device_at(m, row);
+	for (int i = 0; unfolded && i < d->nbar && n < max; i++) {
+		if (bar_has_line(&d->bar[i])) {
+			ret[n++] = (struct line){row, i};
+		}
+	}
+	return n;
+}
+
+/* "BAR 2", "ROM", "VF BAR 0". */
+static void bar_name(const struct pcie_bar *b, char *buf, size_t size)
+{
+	if (b->kind == PCIE_BAR_ROM) {
+		snprintf(buf, size, "ROM");
+	} else if (b->index < 0) {
+		snprintf(buf, size, "BAR");
+	} else {
+		snprintf(buf, size, "%sBAR %d", b->kind == PCIE_BAR_VF ? "VF " : "", b->index);
+	}
+}
+
+static const struct pcie_rebar_entry *rebar_entry(const struct pcie_device *d, int bar)
+{
+	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
+		if (d->rebar.entry[i].bar == bar) {
+			return &d->rebar.entry[i];
+		}
+	}
+	return NULL;
+}
+
+static void rebar_text(const struct pcie_rebar_entry *e, char *buf, size_t size)
+{
+	char t[TEXT_SIZE_MAX];
+	if (!e->supported) {
+		snprintf(buf, size, "resizable");
+		return;
+	}
+	int top = 63 - __builtin_clzll(e->supported);
+	uint64_t most = top + PCIE_REBAR_UNIT_SHIFT < 64 ? 1ull << (top + PCIE_REBAR_UNIT_SHIFT)
+							 : UINT64_MAX;
+	snprintf(buf, size, "resizable to %s", text_size(most, t));
+}
+
+static void draw_bar(const struct pcie_device *d, const struct pcie_bar *b, struct tui_canvas *c,
+	struct tui_rect r, int y, bool last)
+{
+	char s[64], t[TEXT_SIZE_MAX];
+	int x = r.w >= 60 ? 4 : 2;
+	tui_put(c, r, x, y, TUI_FRAME, last ? c->glyphs->corner : c->glyphs->tee_right);
+	bar_name(b, s, sizeof(s));
+	tui_text(c, r, x + 2, y, TUI_FAINT, s);
+	x += 9;
+	if (b->have != PCIE_KNOWN) {
+		tui_text_fit(c, r, x, y, r.w - x, TUI_UNSURE,
+			b->have == PCIE_DENIED ? "not shown to this user" : "not known");
+		return;
+	}
+	const char *size = b->has_size ? text_size(b->size, t) : "size ?";
+	tui_text(c, r, x + 9 - tui_text_width(c, size), y, TUI_STRONG, size);
+	x += 11;
+	if (b->assigned == PCIE_NO || !b->has_base) {
+		x = tui_text(c, r, x, y, TUI_BAD, "no address");
+	} else if (b->io) {
+		x = tui_textf(c, r, x, y, TUI_TEXT, "I/O 0x%llx", (unsigned long long)b->base);
+	} else {
+		x = tui_textf(c, r, x, y, TUI_TEXT, "0x%llx", (unsigned long long)b->base);
+	}
+	if (r.w < 60) {
+		return;
+	}
+	/* Right of the addresses' column: short facts, as many as fit. */
+	x = MAX(x + 2, (r.w >= 60 ? 4 : 2) + 38);
+	char facts[160] = "";
+	size_t n = 0;
+	if (!b->io) {
+		bool high = b->has_base && b->base >= 4 * GIB;
+		n += (size_t)snprintf(facts + n, sizeof(facts) - n, "%s%s",
+			high ? "above 4 GiB  " : "", b->is64 ? "64-bit" : "32-bit");
+		n += (size_t)snprintf(
+			facts + n, sizeof(facts) - n, "%s", b->prefetchable ? " prefetchable" : "");
+	}
+	const struct pcie_rebar_entry *e = rebar_entry(d, b->index);
+	if (e && b->kind == PCIE_BAR_NORMAL) {
+		rebar_text(e, s, sizeof(s));
+		snprintf(facts + n, sizeof(facts) - n, "  %s", s);
+	}
+	tui_text_fit(c, r, x, y, r.w - x - 1, TUI_FAINT, facts);
+}
+
+/* "16 MiB, 256 GiB, 32 MiB": the sizes, for a device that is folded. */
+static void sizes_text(const struct pcie_device *d, char *buf, size_t size)
+{
+	char t[TEXT_SIZE_MAX];
+	size_t n = 0;
+	buf[0] = '\0';
+	for (int i = 0; i < d->nbar && n + 1 < size; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && b->has_size) {
+			n += (size_t)snprintf(
+				buf + n, size - n, "%s%s", n ? "  " : "", text_size(b->size, t));
+		}
+	}
+}
+
+static bool has_trouble(const struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && b->assigned == PCIE_NO &&
+			!b->io) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void draw_device(const struct tui_app *a, const struct pcie_device *d, bool selected,
+	bool unfolded, struct tui_canvas *c, struct tui_rect r, int y)
+{
+	const struct tui_glyphs *g = c->glyphs;
+	char addr[PCIE_ADDR_MAX], sizes[96];
+	pcie_addr_format(d->addr, addr);
+	const char *shown = r.w < 100 && d->addr.known && d->addr.domain == 0 ? addr + 5 : addr;
+	if (selected) {
+		tui_tint(c, (struct tui_rect){r.x, r.y + y, r.w, 1}, TUI_BG_SELECTED);
+		tui_put(c, r, 0, y, TUI_TITLE, g->pointer);
+	}
+	bool gpu = pcie_device_is_gpu(d);
+	bool trouble = has_trouble(d);
+	tui_put(c, r, 2, y,
+		trouble ? TUI_BAD
+		: gpu   ? TUI_GOOD
+			: TUI_FAINT,
+		trouble ? g->bad
+		: gpu   ? g->good
+			: g->dots);
+	int x = tui_text(c, r, 4, y, TUI_FAINT, shown) + 2;
+	sizes_text(d, sizes, sizeof(sizes));
+	int right = r.w - 1;
+	if (!unfolded && *sizes) {
+		int w = MIN(tui_text_width(c, sizes), r.w * 2 / 5);
+		tui_text_fit(c, r, right - w, y, w, TUI_TEXT, sizes);
+		right -= w + 2;
+	}
+	if (d->have_driver == PCIE_KNOWN && r.w >= 70) {
+		int w = tui_text_width(c, d->driver);
+		tui_text_fit(c, r, right - w, y, w, TUI_FAINT, d->driver);
+		right -= w + 2;
+	}
+	tui_text_fit(c, r, x, y, right - x, gpu ? TUI_STRONG : TUI_TEXT,
+		*d->name ? d->name : "(no name known)");
+	(void)a;
+}
+
+static void draw_lines(const struct tui_app *a, const struct line *line, size_t n, size_t from,
+	bool all, struct tui_canvas *c, struct tui_rect r)
+{
+	for (int y = 0; y < r.h && from + (size_t)y < n; y++) {
+		const struct line *l = &line[from + (size_t)y];
+		const struct pcie_device *d = device_at(&a->machine, l->row);
+		bool selected = l->row == a->selected;
+		if (l->bar < 0) {
+			draw_device(a, d, selected, all || selected, c, r, y);
+		} else {
+			size_t next = from + (size_t)y + 1;
+			bool last = next >= n || line[next].bar < 0;
+			draw_bar(d, &d->bar[l->bar], c, r, y, last);
+		}
+	}
+}
+
+static void draw_absence(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	const struct tui_machine *m = &a->machine;
+	if (m->why.text[0] && !m->snapshot) {
+		tui_text_wrap(c, tui_inset(r, 1, 0), 0, TUI_BAD, m->why.text);
+	} else if (!m->snapshot) {
+		tui_text(c, r, 1, 0, TUI_FAINT, "Reading the machine");
+	} else {
+		tui_text_fit(c, r, 1, 0, r.w - 2, TUI_NOTE,
+			"No PCI device with BARs was found on this machine.");
+	}
+}
+
+void tui_devices_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	const struct tui_machine *m = &a->machine;
+	if (!m->snapshot || m->nlisted == 0) {
+		draw_absence(a, c, r);
+		return;
+	}
+	if (m->ngpu == 0) {
+		tui_text_fit(c, r, 1, 0, r.w - 2, TUI_NOTE,
+			"No GPU on this machine; these devices have BARs:");
+		tui_take_top(&r, 1);
+	}
+	bool all = tui_devices_rows(a) <= r.h;
+	struct line line[LINES_MAX];
+	size_t n = 0, at = 0;
+	for (size_t i = 0; i < m->nlisted; i++) {
+		if (i == a->selected) {
+			at = n;
+		}
+		n = add_device(m, i, all || i == a->selected, line, n, LINES_MAX);
+	}
+	/* The device under the cursor shows with its BARs, and one line before it. */
+	size_t need = 1 + bars_of(device_at(m, a->selected));
+	size_t rows = (size_t)MAX(r.h, 1);
+	size_t from = at + need > rows ? at + need - rows : 0;
+	from = MIN(from, at);
+	struct tui_rect side = tui_take_right(&r, n > rows ? 1 : 0); /* the scroll marks */
+	draw_lines(a, line, n, from, all, c, r);
+	if (from > 0) {
+		tui_put(c, side, 0, 0, TUI_KEY, c->glyphs->up);
+	}
+	if (from + rows < n) {
+		tui_put(c, side, 0, side.h - 1, TUI_KEY, c->glyphs->down);
+	}
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+const char *tui_count(uint64_t n, char buf[static TUI_COUNT_MAX])
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	int out = 0;
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0) {
+			buf[out++] = ',';
+		}
+		buf[out++] = digits[i];
+	}
+	buf[out] = '\0';
+	return buf;
+}
+
+struct pair {
+	const char *label;
+	char value[40];
+	unsigned style;
+};
+
+static void set_time(struct pair *p, const char *label, bool known, uint64_t ns)
+{
+	char t[TEXT_TIME_MAX];
+	p->label = label;
+	p->style = known ? TUI_STRONG : TUI_UNSURE;
+	snprintf(p->value, sizeof(p->value), "%s", known ? text_ns(ns, t) : "too few");
+}
+
+static void draw_pair(struct tui_canvas *c, struct tui_rect r, int x, int y, const struct pair *p)
+{
+	tui_text(c, r, x, y, TUI_FAINT, p->label);
+	tui_text(c, r, x + 6, y, p->style, p->value);
+}
+
+static void band_text(const struct tui_figures *f, char *buf, size_t size)
+{
+	if (isfinite(f->band)) {
+		snprintf(buf, size, "±%.*f %%", f->band < 0.0995 ? 2 : 1, f->band * 100);
+	} else {
+		snprintf(buf, size, "not known");
+	}
+}
+
+static void draw_rate(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int y)
+{
+	const struct tui_figures *f = &a->window.figures;
+	tui_text(c, r, 0, y, TUI_FAINT, "rate");
+	if (f->bytes_per_s <= 0) {
+		tui_text(c, r, 6, y, TUI_UNSURE, "bytes not known");
+		return;
+	}
+	int x = tui_textf(c, r, 6, y, TUI_STRONG, "%.*f GB/s", f->bytes_per_s < 1e11 ? 2 : 0,
+			f->bytes_per_s / 1e9) +
+		1;
+	if (f->ceiling_share <= 0) {
+		tui_text(c, r, x + 1, y, TUI_UNSURE, "ceiling not measured");
+		return;
+	}
+	char share[24];
+	snprintf(share, sizeof(share), "%.0f %%", f->ceiling_share * 100);
+	int w = r.w - x - tui_text_width(c, share) - 2;
+	if (w >= 4) {
+		tui_meter(c, r, x, y, MIN(w, 24), TUI_BAR, f->ceiling_share);
+		x += MIN(w, 24) + 1;
+	}
+	tui_text(c, r, x, y, TUI_STRONG, share);
+}
+
+static void draw_floor(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int y)
+{
+	const struct tui_figures *f = &a->window.figures;
+	const struct stress_status *st = &a->live.status;
+	char t[TEXT_TIME_MAX];
+	tui_text(c, r, 0, y, TUI_FAINT, "floor");
+	if (!f->floor_ns) {
+		tui_text_fit(c, r, 6, y, r.w - 6, TUI_UNSURE, "no read ceiling yet");
+		return;
+	}
+	int x = tui_text(c, r, 6, y, TUI_STRONG, text_ns(f->floor_ns, t)) + 1;
+	char s[80];
+	snprintf(s, sizeof(s), "%.1f MB at %.*f GB/s", (double)st->bytes / 1e6,
+		st->ceiling_bytes_per_s < 1e11 ? 1 : 0, st->ceiling_bytes_per_s / 1e9);
+	tui_text_fit(c, r, x, y, r.w - x, TUI_FAINT, s);
+}
+
+static void draw_truth(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int y)
+{
+	const struct stress_status *st = &a->live.status;
+	char n[TUI_COUNT_MAX];
+	tui_text(c, r, 0, y, TUI_FAINT, "bits");
+	if (a->live.mismatches) {
+		char s[80];
+		snprintf(s, sizeof(s), "%s outputs differ: corruption",
+			tui_count(a->live.mismatches, n));
+		tui_text_fit(c, r, 6, y, r.w - 6, TUI_BAD, s);
+	} else if (st->golden_hash) {
+		int x = tui_text(c, r, 6, y, TUI_GOOD, "the same every time") + 1;
+		if (st->max_error >= 0) {
+			char s[64];
+			snprintf(s, sizeof(s), "error %.0e", st->max_error);
+			tui_text_fit(c, r, x + 1, y, r.w - x - 1, TUI_FAINT, s);
+		}
+	} else {
+		tui_text_fit(c, r, 6, y, r.w - 6, TUI_UNSURE, "outputs are not compared");
+	}
+}
+
+static void draw_pairs(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int rows)
+{
+	const struct tui_figures *f = &a->window.figures;
+	bool any = f->n > 0;
+	char n[TUI_COUNT_MAX];
+	struct pair p[8];
+	set_time(&p[0], "p50", any, f->p50);
+	p[1] = (struct pair){.label = "band", .style = TUI_STRONG};
+	band_text(f, p[1].value, sizeof(p[1].value));
+	set_time(&p[2], "p99", f->p99_known, f->p99);
+	set_time(&p[3], "max", any, f->max);
+	set_time(&p[4], "p99.9", f->p999_known, f->p999);
+	p[5] = (struct pair){.label = "n", .style = TUI_STRONG};
+	snprintf(p[5].value, sizeof(p[5].value), "%s", tui_count(f->n, n));
+	set_time(&p[6], "p5", any, f->p5);
+	set_time(&p[7], "p95", any, f->p95);
+	int second = MAX(r.w / 2, 17);
+	for (int i = 0; i < rows; i++) {
+		draw_pair(c, r, 0, i, &p[2 * i]);
+		draw_pair(c, r, second, i, &p[2 * i + 1]);
+	}
+}
+
+void tui_figures_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	int pairs = r.h >= 7 ? 4 : r.h >= 5 ? 3 : MAX(r.h - 1, 1);
+	draw_pairs(a, c, r, pairs);
+	int y = pairs;
+	draw_rate(a, c, r, y++);
+	draw_floor(a, c, r, y++);
+	draw_truth(a, c, r, y++);
+}
+
+void tui_figures_line(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	const struct tui_figures *f = &a->window.figures;
+	if (f->n == 0) {
+		return;
+	}
+	char t[TEXT_TIME_MAX], band[24];
+	band_text(f, band, sizeof(band));
+	int x = tui_text(c, r, 1, 0, TUI_FAINT, "p50 ");
+	x = tui_text(c, r, x, 0, TUI_STRONG, text_ns(f->p50, t)) + 1;
+	x = tui_text(c, r, x, 0, TUI_STRONG, band) + 2;
+	if (f->bytes_per_s > 0 && x + 10 < r.w) {
+		x = tui_textf(c, r, x, 0, TUI_TEXT, "%.1f GB/s", f->bytes_per_s / 1e9) + 1;
+	}
+	if (f->ceiling_share > 0 && x + 5 < r.w) {
+		tui_textf(c, r, x, 0, TUI_TEXT, "%.0f %%", f->ceiling_share * 100);
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The screen's main loop: one poll() for keyboard, signals, timer, jobs, worker and the
+ * terminal's output. It never waits for any of them alone.
+ */
+#pragma once
+
+#include "base/why.h"
+#include "tui/app.h"
+
+/*
+ * Runs the screen until the user quits. Returns the program's exit status (0; 128 + n
+ * after a signal), or negative errno with why when it could not begin. It may leave the
+ * process by _exit() when a job is stuck, after the terminal is back.
+ */
+int tui_run(const struct tui_options *o, struct why *why);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/machine.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pcie/scan.h"
+
+struct scan {
+	struct job_item item;
+	struct pcie_scan_options options;
+	struct pcie_snapshot *result;
+	int status;
+	struct why why;
+};
+
+void tui_machine_init(struct tui_machine *m, const char *source)
+{
+	*m = (struct tui_machine){.source = source};
+	bool live = !source || !strcmp(source, "live");
+	if (live && pcie_watch_open(&m->watch) < 0) {
+		m->watch = NULL; /* some containers; r reads the machine again */
+	}
+}
+
+static void drop_items(struct tui_machine *m)
+{
+	for (struct job_item *i; (i = job_collect(m->scanner));) {
+		struct scan *s = (struct scan *)i;
+		pcie_snapshot_destroy(s->result);
+		free(s);
+	}
+}
+
+int tui_machine_finish(struct tui_machine *m, int timeout_ms)
+{
+	int r = 0;
+	if (m->scanner) {
+		struct pollfd p = {.fd = job_fd(m->scanner), .events = POLLIN};
+		if (m->scanning && poll(&p, 1, timeout_ms) > 0) {
+			timeout_ms = 100; /* it has ended: only the thread is to be joined */
+		}
+		drop_items(m);
+		r = job_destroy(m->scanner, timeout_ms);
+	}
+	pcie_watch_close(m->watch);
+	pcie_snapshot_destroy(m->snapshot);
+	pcie_snapshot_destroy(m->previous);
+	free(m->listed);
+	*m = (struct tui_machine){0};
+	return r;
+}
+
+static void run_scan(struct job_item *item)
+{
+	struct scan *s = (struct scan *)item;
+	s->status = pcie_scan(&s->options, &s->result, &s->why);
+}
+
+int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
+{
+	if (m->scanning) {
+		m->again = true;
+		return 0;
+	}
+	if (!m->scanner) {
+		int r = job_create("scanner", &m->scanner);
+		if (r < 0) {
+			why_set(&m->why, "the scanner thread could not be started");
+			return r;
+		}
+	}
+	struct scan *s = xcalloc(1, sizeof(*s));
+	s->item.run = run_scan;
+	s->options.source = m->source;
+	m->scanning = true;
+	m->scan_asked_ns = now_ns;
+	job_post(m->scanner, &s->item);
+	return 0;
+}
+
+int tui_machine_fd(const struct tui_machine *m)
+{
+	return m->scanner ? job_fd(m->scanner) : -1;
+}
+
+int tui_machine_watch_fd(const struct tui_machine *m)
+{
+	return m->watch ? pcie_watch_fd(m->watch) : -1;
+}
+
+bool tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
+{
+	if (m->watch && pcie_watch_drain(m->watch)) {
+		tui_machine_scan(m, now_ns);
+	}
+	bool any = false;
+	struct job_item *i;
+	while (m->scanner && (i = job_collect(m->scanner))) {
+		struct scan *s = (struct scan *)i;
+		m->scanning = false;
+		if (s->status < 0) {
+			m->why = s->why;
+		} else {
+			m->why.text[0] = '\0';
+			tui_machine_set(m, s->result);
+		}
+		free(s);
+		any = true;
+	}
+	if (any && m->again) {
+		m->again = false;
+		tui_machine_scan(m, now_ns);
+	}
+	return any;
+}
+
+static bool has_bars(const struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		if (d->bar[i].have == PCIE_KNOWN) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s)
+{
+	pcie_snapshot_destroy(m->previous);
+	m->previous = m->snapshot;
+	m->snapshot = s;
+	m->listed = xreallocarray(m->listed, MAX(s->ndev, 1), sizeof(*m->listed));
+	m->nlisted = 0;
+	for (size_t i = 0; i < s->ndev; i++) {
+		if (pcie_device_is_gpu(&s->dev[i])) {
+			m->listed[m->nlisted++] = (int)i;
+		}
+	}
+	m->ngpu = m->nlisted;
+	for (size_t i = 0; i < s->ndev; i++) {
+		if (!pcie_device_is_gpu(&s->dev[i]) && has_bars(&s->dev[i])) {
+			m->listed[m->nlisted++] = (int)i;
+		}
+	}
+}

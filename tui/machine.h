@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine as the screen follows it: a snapshot from the scanner job and the devices
+ * worth a line, GPUs first. The main thread never reads /sys. Main thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/job.h"
+#include "base/why.h"
+#include "pcie/snapshot.h"
+#include "pcie/watch.h"
+
+struct tui_machine {
+	struct pcie_snapshot *snapshot; /* NULL: no scan has ended yet; owned */
+	int *listed;                    /* devices with a line; owned */
+	size_t nlisted;
+	size_t ngpu;
+	struct why why; /* the last scan's failure; "" */
+	struct job *scanner;
+	bool scanning, again;
+	uint64_t scan_asked_ns;
+	const char *source;             /* of pcie_scan(); NULL: the live machine */
+	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
+	struct pcie_snapshot *previous; /* what the last scan replaced; for the difference */
+};
+
+void tui_machine_init(struct tui_machine *m, const char *source);
+/* Waits at most TIMEOUT_MS for a scan; -ETIMEDOUT: it is stuck, leave with _exit(). */
+int tui_machine_finish(struct tui_machine *m, int timeout_ms);
+
+/* Starts a scan, or another one after the one under way. */
+int tui_machine_scan(struct tui_machine *m, uint64_t now_ns);
+/* -1 while there is no scanner. */
+int tui_machine_fd(const struct tui_machine *m);
+/* udev's monitor, -1 without one. */
+int tui_machine_watch_fd(const struct tui_machine *m);
+/* Takes in what udev says, and finished scans: true when there is a new snapshot or a failure. */
+bool tui_machine_poll(struct tui_machine *m, uint64_t now_ns);
+
+/* Takes S over as the machine. */
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s);
