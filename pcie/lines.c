@@ -5,11 +5,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/macros.h"
 
 void pcie_lines_push(struct pcie_lines *l, const char *s, size_t len, uint32_t number)
 {
 	l->line = xgrow(l->line, l->n, &l->cap, sizeof(*l->line));
-	l->line[l->n++] = (struct pcie_line){.s = s, .len = len, .number = number};
+	l->line[l->n++] = (struct pcie_line){
+		.s = s,
+		.len = len,
+		.number = number,
+		.width = (uint16_t)MIN(len, UINT16_MAX),
+	};
 }
 
 void pcie_lines_split(struct pcie_lines *l, char *text, size_t len)

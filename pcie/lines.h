@@ -21,6 +21,8 @@ struct pcie_line {
 	const char *s;
 	size_t len;
 	uint32_t number; /* in the input, from 1 */
+	uint16_t width;  /* bytes of the physical line as it stood, blanks and quoting included */
+	uint16_t lead;   /* of these, the ones before S that cleaning took away */
 };
 
 struct pcie_lines {

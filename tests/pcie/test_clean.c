@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "base/text.h"
+#include "pcie/clean.h"
+
+/* The cleaned lines, joined by '|'. */
+static char *cleaned(const char *s, size_t len)
+{
+	struct pcie_clean c;
+	struct text t = {0};
+	/* exactly LEN bytes, so that a reader past the end is caught by the sanitizers */
+	char *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, s, len);
+	assert_int_equal(pcie_clean_text(copy, len, &c), 0);
+	free(copy);
+	for (size_t i = 0; i < c.lines.n; i++) {
+		assert_int_equal(strlen(c.lines.line[i].s), c.lines.line[i].len);
+		text_add(&t, i ? "|" : "");
+		text_add(&t, c.lines.line[i].s);
+	}
+	pcie_clean_finish(&c);
+	return text_steal(&t);
+}
+
+static void undoes_what_happened_on_the_way(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *in, *out;
+	} t[] = {
+		{"", ""},
+		{"a", "a"},
+		{"a\n\nb\n", "a||b"},
+		{"a\r\nb\r\n", "a|b"},
+		{"a\rb", "a|b"},
+		{"a \t\n", "a"},
+		{"\tRegion 0:\tx", "\tRegion 0:\tx"},
+		{"> a\n> \n>> b\n> > c\n>\td", "a||b|c|\td"},
+		{"   >>>  Region 0: x", " Region 0: x"},
+		{">SERR- <PERR-", "SERR- <PERR-"},
+		{"- pci 0000:0b:00.0: x\n* y\n\xe2\x80\xa2 z", "pci 0000:0b:00.0: x|y|z"},
+		{"--\n *-pci\n-[0000:00]-+-00.0", "--| *-pci|-[0000:00]-+-00.0"},
+		{"+\tRegion 1\n-\tRegion 2", "\tRegion 1|\tRegion 2"},
+		{"12:\tRegion 1\n13-\tx\n12:01:00.0 VGA\n7:[ 0.1] x",
+			"\tRegion 1|\tx|01:00.0 VGA|[ 0.1] x"},
+		{"     3\tRegion 2", "Region 2"},
+		{"10: 0c 00\n00:02.0 VGA\n0000:01:00.0 x", "10: 0c 00|00:02.0 VGA|0000:01:00.0 x"},
+		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x", "red x"},
+		{"a\xc2\xa0"
+		 "b\xa0"
+		 "c\xc3\x82\xc2\xa0"
+		 "d",
+			"a b c d"},
+		{"0x10\xe2\x80\x93"
+		 "0x20\xe2\x80\x8b \xe2\x80\x9cq\xe2\x80\x9d",
+			"0x10-0x20 \"q\""},
+		{"<access denied> <?> a & b", "<access denied> <?> a & b"},
+		{"Memory at &lt;ignored&gt; &amp; &#60;x&#x3e; &amp;lt;",
+			"Memory at <ignored> & <x> <"},
+		{"a<br>b<br/>\nc<BR />", "a|b|c"},
+		{"<pre><code>a\nb</code></pre>\n<br>\nc &nbsp;", "a|b||c"},
+		{"\xef\xbb\xbf"
+		 "a",
+			"a"},
+		{"size=3D16M]\nx=\n y=20\n", "size=16M]|x y"},
+		{"releasing [=\nmem\n0xb0=\n00", "releasing [mem|0xb000"},
+		{"[size=16M] Count=1/1\nend=\n", "[size=16M] Count=1/1|end="},
+		{"==============NVSMI LOG==============\n",
+			"==============NVSMI LOG=============="},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		char *got = cleaned(t[i].in, strlen(t[i].in));
+		assert_string_equal(got, t[i].out);
+		free(got);
+	}
+}
+
+static void utf16_and_nul_bytes(void **state)
+{
+	(void)state;
+	static const char le[] = "\xff\xfe"
+				 "a\0\xa0\0b\0\n\0c\0",
+			  be[] = "\xfe\xff\0a\0\n\x20\x13", nul[] = "a\0b\0\n\0";
+
+	char *got = cleaned(le, sizeof(le) - 1);
+	assert_string_equal(got, "a b|c");
+	free(got);
+	got = cleaned(be, sizeof(be) - 1);
+	assert_string_equal(got, "a|-");
+	free(got);
+	got = cleaned(nul, sizeof(nul) - 1);
+	assert_string_equal(got, "ab|");
+	free(got);
+}
+
+static void lines_remember_what_they_were(void **state)
+{
+	(void)state;
+	static const char in[] = "> \tabc  \n\n> def\n";
+	struct pcie_clean c;
+
+	assert_int_equal(pcie_clean_text(in, sizeof(in) - 1, &c), 0);
+	assert_int_equal(c.lines.n, 3);
+	assert_int_equal(c.lines.line[0].width, 8);
+	assert_int_equal(c.lines.line[0].lead, 2);
+	assert_int_equal(c.lines.line[2].number, 3);
+	assert_int_equal(c.lines.line[2].len, 3);
+	pcie_clean_finish(&c);
+}
+
+/* Every byte, in every place of short texts, and long lines: bounded, and nothing is read past
+ * the end. */
+static void survives_anything(void **state)
+{
+	(void)state;
+	static const char *const seed[] = {"> a &lt;b&gt; =3D\r\n", "\x1b[31", "<br", "&#x",
+		"\xe2\x80", "12:01:00.0 V", "=", "\x1b]0;"};
+
+	for (size_t i = 0; i < ARRAY_LEN(seed); i++) {
+		size_t n = strlen(seed[i]);
+		for (size_t cut = 0; cut <= n; cut++) {
+			free(cleaned(seed[i], cut));
+			for (int c = 0; c < 256 && cut < n; c++) {
+				char buf[32];
+				memcpy(buf, seed[i], n);
+				buf[cut] = (char)c;
+				free(cleaned(buf, n));
+			}
+		}
+	}
+
+	size_t n = 100000;
+	char *longest = malloc(n);
+	assert_non_null(longest);
+	memset(longest, 'x', n);
+	char *got = cleaned(longest, n);
+	assert_int_equal(strlen(got), PCIE_CLEAN_LINE_MAX);
+	free(got);
+	free(longest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(undoes_what_happened_on_the_way),
+		cmocka_unit_test(utf16_and_nul_bytes),
+		cmocka_unit_test(lines_remember_what_they_were),
+		cmocka_unit_test(survives_anything),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
