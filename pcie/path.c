@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pcie/path.h"
 
-#include <string.h>
-
 int pcie_path(const struct pcie_snapshot *s, int dev, int path[static PCIE_PATH_MAX])
 {
 	int n = 0;
@@ -33,4 +31,26 @@ int pcie_slot_device(const struct pcie_snapshot *s, int dev)
 	bool types = (b->port_type == PCIE_PORT_DOWNSTREAM || b->port_type == PCIE_PORT_NONE) &&
 		     (u->port_type == PCIE_PORT_UPSTREAM || u->port_type == PCIE_PORT_NONE);
 	return same && types && !b->hotplug_slot ? up : dev;
+}
+
+bool pcie_window_translated(const struct pcie_window *w)
+{
+	return w->have == PCIE_KNOWN && !w->unassigned && w->reg.have == PCIE_KNOWN &&
+	       w->reg.base != w->base && w->reg.limit - w->reg.base == w->limit - w->base;
+}
+
+bool pcie_bus_address(const struct pcie_snapshot *s, int dev, uint64_t addr, uint64_t *ret_bus)
+{
+	int up = s->dev[dev].parent;
+	if (up < 0) {
+		return false;
+	}
+	for (int k = 0; k < PCIE_WINDOWS; k++) {
+		const struct pcie_window *w = &s->dev[up].window[k];
+		if (pcie_window_translated(w) && w->base <= addr && addr <= w->limit) {
+			*ret_bus = addr - w->base + w->reg.base;
+			return true;
+		}
+	}
+	return false;
 }

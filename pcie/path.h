@@ -15,3 +15,13 @@ int pcie_path(const struct pcie_snapshot *s, int dev, int path[static PCIE_PATH_
  * switch's upstream port, else DEV itself.
  */
 int pcie_slot_device(const struct pcie_snapshot *s, int dev);
+
+/*
+ * Host bridges of some machines (ARM, POWER) show other addresses on the bus than the CPU
+ * uses: then a window's register differs from the kernel's view by a constant. True when the
+ * window above DEV that holds CPU address ADDR is such a one; *RET_BUS is ADDR on the bus.
+ */
+bool pcie_bus_address(const struct pcie_snapshot *s, int dev, uint64_t addr, uint64_t *ret_bus);
+
+/* Is the register of W the kernel's range, moved as a whole? */
+bool pcie_window_translated(const struct pcie_window *w);
