@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/layout.h"
 #include "cli/machine.h"
+#include "pcie/names.h"
 #include "pcie/path.h"
-
-enum { WIDTH = 80 };
 
 struct page {
 	struct text *out;
@@ -20,91 +19,30 @@ static const char *colour(const struct page *p, enum cmd_colour c)
 	return cmd_colour(p->style, c);
 }
 
-/* Text wrapped at 80 columns; the first line stands at INDENT, the others at HANG. */
 static void wrapped(const struct page *p, int indent, int hang, const char *s)
 {
-	int at = indent;
-	text_addf(p->out, "%*s", indent, "");
-	for (const char *w = s; *w;) {
-		int n = (int)strcspn(w, " ");
-		if (at + n > WIDTH && at > hang) {
-			text_addf(p->out, "\n%*s", hang, "");
-			at = hang;
-		}
-		text_addf(p->out, "%.*s", n, w);
-		at += n;
-		w += n;
-		if (*w == ' ') {
-			w++;
-			if (*w && at + 1 + (int)strcspn(w, " ") <= WIDTH) {
-				text_add(p->out, " ");
-				at++;
-			} else if (*w) {
-				text_addf(p->out, "\n%*s", hang, "");
-				at = hang;
-			}
-		}
-	}
-	text_add(p->out, "\n");
+	cmd_wrapped(p->out, indent, hang, s);
 }
 
-static const char *class_name(const struct pcie_device *d)
+/* "  Label     text": labels of a block stand in one column, long texts hang behind it. */
+static void labelled(const struct page *p, const char *label, const char *text)
 {
-	static const struct {
-		uint16_t class;
-		const char *name;
-	} name[] = {
-		{0x0101, "IDE"},
-		{0x0106, "SATA"},
-		{0x0108, "NVMe"},
-		{0x0200, "Ethernet"},
-		{0x0280, "network"},
-		{0x0207, "InfiniBand"},
-		{0x0300, "VGA"},
-		{0x0302, "3D"},
-		{0x0380, "display"},
-		{0x0403, "audio"},
-		{0x0600, "host bridge"},
-		{0x0601, "ISA bridge"},
-		{0x0604, "bridge"},
-		{0x0880, "system"},
-		{0x0c03, "USB"},
-		{0x0c05, "SMBus"},
-		{0x1200, "accelerator"},
-	};
-	for (size_t i = 0; d->have_class == PCIE_KNOWN && i < ARRAY_LEN(name); i++) {
-		if (name[i].class == d->class_code >> 8) {
-			return name[i].name;
-		}
-	}
-	return "";
-}
-
-/* Like snprintf at the end of BUF; what does not fit is cut. */
-static void append(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
-
-static void append(char *buf, size_t size, const char *fmt, ...)
-{
-	size_t n = strlen(buf);
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(buf + n, size - n, fmt, ap);
-	va_end(ap);
+	cmd_labelled(p->out, 2, 10, label, text);
 }
 
 /* "0000:01:00.0  NVIDIA H200 [10de:2335] 3D" */
 static void heading(const struct page *p, const struct pcie_device *d)
 {
 	char addr[PCIE_ADDR_MAX], line[256] = "";
-	append(line, sizeof(line), "%s",
+	cmd_append(line, sizeof(line), "%s",
 		d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)");
-	append(line, sizeof(line), "  %s", d->name[0] ? d->name : "unnamed device");
+	cmd_append(line, sizeof(line), "  %s", d->name[0] ? d->name : "unnamed device");
 	if (d->have_ids == PCIE_KNOWN) {
-		append(line, sizeof(line), " [%04x:%04x]", d->vendor, d->device);
+		cmd_append(line, sizeof(line), " [%04x:%04x]", d->vendor, d->device);
 	}
-	const char *class = class_name(d);
+	const char *class = pcie_class_name(d);
 	if (*class) {
-		append(line, sizeof(line), " %s", class);
+		cmd_append(line, sizeof(line), " %s", class);
 	}
 	text_add(p->out, colour(p, CMD_BOLD));
 	wrapped(p, 0, 14, line);
@@ -115,30 +53,30 @@ static void small_facts(const struct page *p, const struct pcie_device *d)
 {
 	char line[256] = "";
 	if (d->have_driver == PCIE_KNOWN) {
-		append(line, sizeof(line), "driver %s  ", d->driver);
+		cmd_append(line, sizeof(line), "driver %s  ", d->driver);
 	} else if (d->have_driver == PCIE_ABSENT) {
-		append(line, sizeof(line), "no driver  ");
+		cmd_append(line, sizeof(line), "no driver  ");
 	}
 	if (d->have_numa == PCIE_KNOWN && d->numa >= 0) {
-		append(line, sizeof(line), "NUMA node %d  ", d->numa);
+		cmd_append(line, sizeof(line), "NUMA node %d  ", d->numa);
 	}
 	if (d->have_iommu == PCIE_KNOWN) {
-		append(line, sizeof(line), "IOMMU group %d  ", d->iommu_group);
+		cmd_append(line, sizeof(line), "IOMMU group %d  ", d->iommu_group);
 	}
 	if (d->power[0]) {
-		append(line, sizeof(line), "power %s  ", d->power);
+		cmd_append(line, sizeof(line), "power %s  ", d->power);
 	}
 	if (d->vbios[0]) {
-		append(line, sizeof(line), "VBIOS %s  ", d->vbios);
+		cmd_append(line, sizeof(line), "VBIOS %s  ", d->vbios);
 	}
 	if (d->boot_vga == PCIE_YES) {
-		append(line, sizeof(line), "boot display  ");
+		cmd_append(line, sizeof(line), "boot display  ");
 	}
 	if (d->is_vf == PCIE_YES) {
-		append(line, sizeof(line), "virtual function  ");
+		cmd_append(line, sizeof(line), "virtual function  ");
 	}
 	for (int i = 0; i < d->noption; i++) {
-		append(line, sizeof(line), "%s=%s  ", d->option[i].name, d->option[i].value);
+		cmd_append(line, sizeof(line), "%s=%s  ", d->option[i].name, d->option[i].value);
 	}
 	size_t n = strlen(line);
 	if (n > 2) {
@@ -150,40 +88,44 @@ static void small_facts(const struct page *p, const struct pcie_device *d)
 static void kind_words(char *buf, size_t size, bool io, bool is64, bool prefetchable)
 {
 	if (io) {
-		append(buf, size, "I/O");
+		cmd_append(buf, size, "I/O");
 	} else {
-		append(buf, size, "%s%s", is64 ? "64-bit" : "32-bit", prefetchable ? " pref" : "");
+		cmd_append(
+			buf, size, "%s%s", is64 ? "64-bit" : "32-bit", prefetchable ? " pref" : "");
 	}
 }
 
 /* What the register holds, where it is not what the kernel says; "" when they agree. */
 static void difference(
-	const struct pcie_device *d, const struct pcie_bar *b, char *buf, size_t size)
+	const struct page *p, int dev, const struct pcie_bar *b, char *buf, size_t size)
 {
+	uint64_t bus;
 	buf[0] = '\0';
 	/* Their registers say nothing: expansion ROMs are off or shadowed, the others read 0. */
-	if (b->kind != PCIE_BAR_NORMAL || b->enhanced || d->is_vf == PCIE_YES ||
+	if (b->kind != PCIE_BAR_NORMAL || b->enhanced || p->s->dev[dev].is_vf == PCIE_YES ||
 		b->reg.have == PCIE_UNKNOWN) {
 		return;
 	}
 	if (b->have == PCIE_ABSENT && b->reg.have == PCIE_KNOWN) {
-		append(buf, size, "the kernel gave this BAR up; its register still says ");
+		cmd_append(buf, size, "the kernel gave this BAR up; its register still says ");
 		kind_words(buf, size, b->reg.io, b->reg.is64, b->reg.prefetchable);
 		if (b->reg.base) {
-			append(buf, size, " at 0x%" PRIx64, b->reg.base);
+			cmd_append(buf, size, " at 0x%" PRIx64, b->reg.base);
 		}
 	} else if (b->have == PCIE_KNOWN && b->assigned == PCIE_NO && b->reg.base) {
-		append(buf, size,
+		cmd_append(buf, size,
 			"the register holds 0x%" PRIx64 ", which the kernel did not accept",
 			b->reg.base);
 	} else if (b->have == PCIE_KNOWN && b->has_base && b->reg.base != b->base) {
-		append(buf, size, "the register holds 0x%" PRIx64, b->reg.base);
+		bool moved = pcie_bus_address(p->s, dev, b->base, &bus) && bus == b->reg.base;
+		cmd_append(buf, size, "%s 0x%" PRIx64,
+			moved ? "on the bus at" : "the register holds", b->reg.base);
 	}
 }
 
-static void print_bar(const struct page *p, const struct pcie_device *d, int i, int vram)
+static void print_bar(const struct page *p, int dev, int i, int vram)
 {
-	const struct pcie_bar *b = &d->bar[i];
+	const struct pcie_bar *b = &p->s->dev[dev].bar[i];
 	char label[16] = "BAR", where[32], size[TEXT_SIZE_MAX] = "?", kind[48] = "", diff[160];
 
 	if (b->kind == PCIE_BAR_ROM) {
@@ -191,7 +133,7 @@ static void print_bar(const struct page *p, const struct pcie_device *d, int i, 
 	} else {
 		snprintf(label, sizeof(label), "%s", b->kind == PCIE_BAR_VF ? "VF BAR" : "BAR");
 		if (b->index >= 0) {
-			append(label, sizeof(label), " %d", b->index);
+			cmd_append(label, sizeof(label), " %d", b->index);
 		}
 	}
 	enum cmd_colour c = CMD_PLAIN;
@@ -219,14 +161,14 @@ static void print_bar(const struct page *p, const struct pcie_device *d, int i, 
 		}
 	}
 	if (i == vram) {
-		append(kind, sizeof(kind), "%sVRAM", kind[0] ? ", " : "");
+		cmd_append(kind, sizeof(kind), "%sVRAM", kind[0] ? ", " : "");
 	}
 	if (b->decode_enabled == PCIE_NO && b->kind != PCIE_BAR_ROM) {
-		append(kind, sizeof(kind), "%sdecoding off", kind[0] ? ", " : "");
+		cmd_append(kind, sizeof(kind), "%sdecoding off", kind[0] ? ", " : "");
 	}
-	text_addf(p->out, "  %-8s  %s%-18s%s  %9s  %s\n", label, colour(p, c), where,
-		colour(p, CMD_PLAIN), size, kind);
-	difference(d, b, diff, sizeof(diff));
+	text_addf(p->out, "  %-8s  %s%-18s%s  %9s%s%s\n", label, colour(p, c), where,
+		colour(p, CMD_PLAIN), size, kind[0] ? "  " : "", kind);
+	difference(p, dev, b, diff, sizeof(diff));
 	if (diff[0]) {
 		text_add(p->out, colour(p, CMD_WARN));
 		wrapped(p, 12, 12, diff);
@@ -234,11 +176,12 @@ static void print_bar(const struct page *p, const struct pcie_device *d, int i, 
 	}
 }
 
-static void print_bars(const struct page *p, const struct pcie_device *d)
+static void print_bars(const struct page *p, int dev)
 {
+	const struct pcie_device *d = &p->s->dev[dev];
 	int vram = pcie_device_is_gpu(d) ? pcie_device_vram_bar(d) : -1;
 	for (int i = 0; i < d->nbar; i++) {
-		print_bar(p, d, i, vram);
+		print_bar(p, dev, i, vram);
 	}
 	if (d->nbar == 0) {
 		text_add(p->out, d->bars_complete ? "  no BARs\n" : "  no BARs seen\n");
@@ -258,32 +201,30 @@ static void size_list(char *buf, size_t size, uint64_t bits)
 		}
 	}
 	if (n == 0) {
-		append(buf, size, "no sizes");
+		cmd_append(buf, size, "no sizes");
 	} else if (n == 1) {
-		append(buf, size, "%s only", text_size(MIB << low, one));
+		cmd_append(buf, size, "%s only", text_size(MIB << low, one));
 	} else if (n == high - low + 1) {
-		append(buf, size, "%s to %s", text_size(MIB << low, one),
+		cmd_append(buf, size, "%s to %s", text_size(MIB << low, one),
 			text_size(MIB << high, two));
 	} else {
 		const char *comma = "";
 		for (int i = low; i <= high; i++) {
 			if (bits >> i & 1) {
-				append(buf, size, "%s%s", comma, text_size(MIB << i, one));
+				cmd_append(buf, size, "%s%s", comma, text_size(MIB << i, one));
 				comma = ", ";
 			}
 		}
 	}
 }
 
-/* "  Label     text": labels of a block stand in one column, long texts hang behind it. */
-static void labelled(const struct page *p, const char *label, const char *text)
+static const char *denied(const struct pcie_device *d)
 {
-	char line[512];
-	snprintf(line, sizeof(line), "%-8s  %s", label, text);
-	wrapped(p, 2, 12, line);
+	return d->asleep ? "not read: the device is asleep" : "not readable (root reads it)";
 }
 
-static void print_rebar(const struct page *p, const char *label, const struct pcie_rebar *r)
+static void print_rebar(const struct page *p, const struct pcie_device *d, const char *label,
+	const struct pcie_rebar *r)
 {
 	const char *hidden = "no capability, but an emptied one stands in the list: a hypervisor "
 			     "hides capabilities";
@@ -292,7 +233,7 @@ static void print_rebar(const struct page *p, const char *label, const struct pc
 		labelled(p, label, "not known");
 		return;
 	case PCIE_DENIED:
-		labelled(p, label, "not readable (root reads it)");
+		labelled(p, label, denied(d));
 		return;
 	case PCIE_ABSENT:
 		labelled(p, label, r->null_cap ? hidden : "the device has no such capability");
@@ -317,12 +258,31 @@ static void print_rebar(const struct page *p, const char *label, const struct pc
 static void link_words(char *buf, size_t size, uint16_t speed, uint8_t width)
 {
 	if (speed) {
-		append(buf, size, "%u.%u GT/s", speed / 10, speed % 10);
+		cmd_append(buf, size, "%u.%u GT/s", speed / 10, speed % 10);
 	} else {
-		append(buf, size, "unknown speed");
+		cmd_append(buf, size, "unknown speed");
 	}
 	if (width) {
-		append(buf, size, " x%u", width);
+		cmd_append(buf, size, " x%u", width);
+	}
+}
+
+/* Why the link at DEV is slower or narrower than DEV can do. */
+static void link_limits(const struct page *p, int dev, char *line, size_t size)
+{
+	const struct pcie_link *l = &p->s->dev[dev].link;
+	int up = p->s->dev[dev].parent;
+	const struct pcie_link *port = up >= 0 ? &p->s->dev[up].link : NULL;
+	uint16_t speed = l->max_speed;
+
+	if (port && port->have == PCIE_KNOWN && port->max_speed && port->max_width &&
+		(port->max_speed < l->max_speed || port->max_width < l->max_width)) {
+		cmd_append(line, size, "; the port above has ");
+		link_words(line, size, port->max_speed, port->max_width);
+		speed = MIN(speed, port->max_speed);
+	}
+	if (l->speed && l->speed < speed) {
+		cmd_append(line, size, " (idle devices slow their link down)");
 	}
 }
 
@@ -333,22 +293,21 @@ static void print_link(const struct page *p, int dev)
 	char line[256] = "", addr[PCIE_ADDR_MAX];
 
 	if (l->have == PCIE_DENIED) {
-		append(line, sizeof(line), "not readable (root reads it)");
+		cmd_append(line, sizeof(line), "%s", denied(&p->s->dev[slot]));
 	} else if (l->have != PCIE_KNOWN) {
 		return;
 	} else {
 		link_words(line, sizeof(line), l->speed, l->width);
 		if (l->max_speed || l->max_width) {
-			append(line, sizeof(line), " of ");
+			cmd_append(line, sizeof(line), " of ");
 			link_words(line, sizeof(line), l->max_speed, l->max_width);
 		}
 		if (slot != dev) {
-			append(line, sizeof(line),
+			cmd_append(line, sizeof(line),
 				", in the slot (read at %s; the GPU's own link is inside the card)",
 				pcie_addr_format(p->s->dev[slot].addr, addr));
-		} else if (l->speed && l->speed < l->max_speed) {
-			append(line, sizeof(line), " (idle devices slow their link down)");
 		}
+		link_limits(p, slot, line, sizeof(line));
 	}
 	labelled(p, "Link", line);
 }
@@ -378,47 +337,34 @@ static void print_aer(const struct page *p, const struct pcie_device *d)
 	}
 }
 
-static const char *port_words(const struct pcie_device *d)
-{
-	switch (d->port_type) {
-	case PCIE_PORT_ROOT:
-		return "root port";
-	case PCIE_PORT_UPSTREAM:
-		return "switch, upstream port";
-	case PCIE_PORT_DOWNSTREAM:
-		return "switch, downstream port";
-	case PCIE_PORT_BRIDGE:
-		return "PCIe to PCI bridge";
-	default:
-		return "bridge";
-	}
-}
-
 /* One window of a bridge in both views. */
 static void print_window(const struct page *p, const char *kind, const struct pcie_window *w)
 {
 	char size[TEXT_SIZE_MAX], line[160] = "";
 	if (w->have == PCIE_KNOWN && w->unassigned) {
-		append(line, sizeof(line), "no address, needs %s",
+		cmd_append(line, sizeof(line), "no address, needs %s",
 			text_size(w->limit - w->base + 1, size));
 	} else if (w->have == PCIE_KNOWN) {
-		append(line, sizeof(line), "0x%" PRIx64 "-0x%" PRIx64 "  %s", w->base, w->limit,
+		cmd_append(line, sizeof(line), "0x%" PRIx64 "-0x%" PRIx64 "  %s", w->base, w->limit,
 			text_size(w->limit - w->base + 1, size));
 	} else if (w->have == PCIE_ABSENT) {
-		append(line, sizeof(line), "none");
+		cmd_append(line, sizeof(line), "none");
 	}
 	bool kernel = w->have == PCIE_KNOWN && !w->unassigned;
 	bool reg = w->reg.have == PCIE_KNOWN;
 	if (reg && (!kernel || w->reg.base != w->base || w->reg.limit != w->limit)) {
-		append(line, sizeof(line), "%s0x%" PRIx64 "-0x%" PRIx64,
-			line[0] ? "; the register holds " : "by its register ", w->reg.base,
-			w->reg.limit);
+		cmd_append(line, sizeof(line), "%s0x%" PRIx64 "-0x%" PRIx64,
+			pcie_window_translated(w) ? "; on the bus at "
+			: line[0]                 ? "; the register holds "
+						  : "by its register ",
+			w->reg.base, w->reg.limit);
 	} else if (kernel && w->reg.have == PCIE_ABSENT) {
-		append(line, sizeof(line), "; the register is closed");
+		cmd_append(line, sizeof(line), "; the register is closed");
 	}
 	if (line[0]) {
-		text_addf(p->out, "    %-4s  ", kind);
-		wrapped(p, 0, 10, line);
+		char whole[200];
+		snprintf(whole, sizeof(whole), "%-4s  %s", kind, line);
+		wrapped(p, 4, 10, whole);
 	}
 }
 
@@ -429,9 +375,9 @@ static void print_path(const struct page *p, int dev)
 	int n = pcie_path(p->s, dev, path);
 	char line[128] = "";
 
-	append(line, sizeof(line), "%s", p->s->dev[dev].root);
+	cmd_append(line, sizeof(line), "%s", p->s->dev[dev].root);
 	if (n == 0 && line[0]) {
-		append(line, sizeof(line), ", directly on the root bus");
+		cmd_append(line, sizeof(line), ", directly on the root bus");
 	}
 	if (line[0]) {
 		labelled(p, "Path", line);
@@ -439,8 +385,8 @@ static void print_path(const struct page *p, int dev)
 	for (int i = 0; i < n; i++) {
 		const struct pcie_device *b = &p->s->dev[path[i]];
 		char addr[PCIE_ADDR_MAX];
-		text_addf(p->out, "  %s  %s%s\n", pcie_addr_format(b->addr, addr), port_words(b),
-			b->hotplug_slot ? ", hot-plug slot" : "");
+		text_addf(p->out, "  %s  %s%s\n", pcie_addr_format(b->addr, addr),
+			pcie_port_name(b), b->hotplug_slot ? ", hot-plug slot" : "");
 		for (int k = PCIE_WINDOW_MEM; k < PCIE_WINDOWS; k++) {
 			print_window(p, kind[k], &b->window[k]);
 		}
@@ -465,10 +411,10 @@ static void print_gpu(const struct page *p, int dev)
 	const struct pcie_device *d = &p->s->dev[dev];
 	heading(p, d);
 	small_facts(p, d);
-	print_bars(p, d);
-	print_rebar(p, "ReBAR", &d->rebar);
+	print_bars(p, dev);
+	print_rebar(p, d, "ReBAR", &d->rebar);
 	if (d->vf_rebar.have == PCIE_KNOWN) {
-		print_rebar(p, "VF ReBAR", &d->vf_rebar);
+		print_rebar(p, d, "VF ReBAR", &d->vf_rebar);
 	}
 	print_vram(p, d);
 	print_link(p, dev);
@@ -484,10 +430,10 @@ static void print_other(const struct page *p, int dev)
 	heading(p, d);
 	small_facts(p, d);
 	for (int i = 0; i < d->nbar; i++) {
-		print_bar(p, d, i, -1);
+		print_bar(p, dev, i, -1);
 	}
 	if (d->rebar.have == PCIE_KNOWN) {
-		print_rebar(p, "ReBAR", &d->rebar);
+		print_rebar(p, d, "ReBAR", &d->rebar);
 	}
 	static const char *const kind[] = {"io", "mem", "pref"};
 	for (int k = 0; d->is_bridge && k < PCIE_WINDOWS; k++) {
@@ -506,35 +452,35 @@ static void print_host(const struct page *p)
 	char line[512] = "";
 	const char *comma = "";
 	if (h->sys_vendor[0] || h->product[0]) {
-		append(line, sizeof(line), "%s%s%s", h->sys_vendor,
+		cmd_append(line, sizeof(line), "%s%s%s", h->sys_vendor,
 			h->sys_vendor[0] && h->product[0] ? " " : "", h->product);
 		comma = ", ";
 	}
 	if (h->bios_version[0]) {
-		append(line, sizeof(line), "%sBIOS %s%s%s%s", comma, h->bios_version,
+		cmd_append(line, sizeof(line), "%sBIOS %s%s%s%s", comma, h->bios_version,
 			h->bios_date[0] ? " (" : "", h->bios_date, h->bios_date[0] ? ")" : "");
 		comma = ", ";
 	}
 	if (h->have_kernel == PCIE_KNOWN) {
-		append(line, sizeof(line), "%sLinux %s", comma, h->kernel);
+		cmd_append(line, sizeof(line), "%sLinux %s", comma, h->kernel);
 		comma = ", ";
 	}
 	if (h->have_arch == PCIE_KNOWN) {
-		append(line, sizeof(line), "%s%s", comma, h->arch);
+		cmd_append(line, sizeof(line), "%s%s", comma, h->arch);
 		comma = ", ";
 	}
 	if (h->have_efi == PCIE_KNOWN) {
-		append(line, sizeof(line), "%s%s", comma,
+		cmd_append(line, sizeof(line), "%s%s", comma,
 			h->efi ? "booted by UEFI" : "no UEFI boot");
 		comma = ", ";
 	}
 	if (h->have_phys_bits == PCIE_KNOWN) {
-		append(line, sizeof(line), "%s%u address bits", comma, h->phys_bits);
+		cmd_append(line, sizeof(line), "%s%u address bits", comma, h->phys_bits);
 		comma = ", ";
 	}
 	if (h->have_virtual == PCIE_KNOWN && h->is_virtual) {
-		append(line, sizeof(line), "%svirtual machine%s%s%s", comma, h->virt[0] ? " (" : "",
-			h->virt, h->virt[0] ? ")" : "");
+		cmd_append(line, sizeof(line), "%svirtual machine%s%s%s", comma,
+			h->virt[0] ? " (" : "", h->virt, h->virt[0] ? ")" : "");
 		comma = ", ";
 	}
 	if (line[0]) {
@@ -557,7 +503,8 @@ static void print_apertures(const struct page *p)
 		}
 		snprintf(range, sizeof(range), "0x%" PRIx64 "-0x%" PRIx64, a->base, a->limit);
 		snprintf(line, sizeof(line), "%-37s %9s  %s%s%s%s", range,
-			text_size(a->limit - a->base + 1, size), a->root,
+			text_size(a->limit - a->base + 1, size),
+			a->root[0] ? a->root : "host bridge",
 			a->base >= 4 * GIB ? ", above 4 GiB" : "",
 			a->kernel_made ? ", made by the kernel" : "",
 			a->ignored ? ", ignored by the kernel" : "");
