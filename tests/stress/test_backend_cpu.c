@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The CPU back end in this process: its numbers, its bits, and a flipped bit that it notices. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "stress/backend.h"
+#include "stress/cpu_data.h"
+#include "stress/data.h"
+#include "stress/host.h"
+
+struct lender {
+	struct stress_lender base;
+	unsigned beats, events, give_up_after;
+	struct stress_event last;
+};
+
+static void on_event(struct stress_lender *l, const struct stress_event *e)
+{
+	struct lender *own = (struct lender *)l;
+	own->events++;
+	own->last = *e;
+}
+
+static bool on_beat(struct stress_lender *l)
+{
+	struct lender *own = (struct lender *)l;
+	return ++own->beats != own->give_up_after;
+}
+
+static const struct stress_backend_ops *const ops = &stress_backend_cpu;
+
+static struct stress_config configure(uint32_t m, uint32_t k, uint32_t n, uint32_t threads)
+{
+	struct stress_config c;
+	stress_config_init(&c);
+	c.shape = (struct stress_shape){.m = m, .k = k, .n = n};
+	c.threads = threads;
+	c.copies = 3;
+	return c;
+}
+
+static struct stress_backend *open_it(const struct stress_config *c, struct lender *l)
+{
+	*l = (struct lender){.base = {.event = on_event, .beat = on_beat}};
+	struct stress_backend *b = NULL;
+	struct why why = {0};
+	int r = ops->open(c, &l->base, &b, &why);
+	if (r) {
+		fail_msg("open: %d %s", r, why.text);
+	}
+	return b;
+}
+
+static struct stress_sample launch(struct stress_backend *b, enum stress_series series)
+{
+	struct stress_sample s = {0};
+	struct why why;
+	assert_int_equal(ops->iterate(b, series, &s, 1, &why), 1);
+	assert_int_equal(stress_series_of(&s), series);
+	return s;
+}
+
+static void samples_are_in_order(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(1, 1000, 777, 0);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct stress_facts f;
+	ops->facts(b, &f);
+	assert_int_equal(f.copies, 3);
+	assert_int_equal(f.bytes, 2 * (1000 * 777 + 1000 + 777));
+	assert_true(f.max_error >= 0 && f.max_error <= f.error_limit);
+	assert_true(f.golden_hash != 0);
+	uint32_t copy = 0;
+	for (int i = 0; i < 20; i++) {
+		struct stress_sample s = launch(b, i % 5 == 4 ? STRESS_READ : STRESS_GEMM);
+		assert_true(s.submit_ns <= s.start_ns && s.start_ns < s.end_ns);
+		assert_true(s.end_ns <= s.done_ns);
+		assert_true(s.flags & STRESS_HAS_DEVICE && s.flags & STRESS_HAS_HASH);
+		assert_false(s.flags & STRESS_MISMATCH);
+		assert_true(!i || s.copy == (copy + 1) % 3); /* in turn, always */
+		copy = s.copy;
+		if (stress_series_of(&s) == STRESS_GEMM) {
+			assert_true(s.hash == f.golden_hash);
+		}
+	}
+	assert_int_equal(l.events, 0);
+	ops->close(b);
+}
+
+/* Threads, copies and the choice of kernel are no part of the result; the seed is. */
+static void bits_depend_on_the_numbers_only(void **state)
+{
+	(void)state;
+	struct stress_host host;
+	stress_host_read("", &host);
+	uint64_t hash = 0;
+	for (uint32_t threads = 1; threads <= MIN(host.cpus, 4u); threads++) {
+		struct stress_config c = configure(3, 515, 301, threads);
+		c.copies = 1 + threads;
+		struct lender l;
+		struct stress_backend *b = open_it(&c, &l);
+		struct stress_facts f;
+		ops->facts(b, &f);
+		assert_int_equal(f.threads, threads);
+		assert_true(!hash || f.golden_hash == hash);
+		hash = f.golden_hash;
+		ops->close(b);
+	}
+	struct stress_config c = configure(3, 515, 301, 1);
+	c.seed = 2;
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct stress_facts f;
+	ops->facts(b, &f);
+	assert_true(f.golden_hash != hash);
+	ops->close(b);
+}
+
+static void the_reference_agrees(void **state)
+{
+	(void)state;
+	static const enum stress_dtype types[] = {STRESS_F16, STRESS_F32};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		struct stress_config c = configure(2, 300, 100, 1);
+		c.dtype = types[i];
+		snprintf(c.kernel, sizeof(c.kernel), "ref");
+		struct lender l;
+		struct stress_backend *b = open_it(&c, &l);
+		struct stress_facts f;
+		ops->facts(b, &f);
+		assert_string_equal(f.kernel, "ref");
+		/* FP64 sums: only the last rounding is left. */
+		assert_true(f.max_error <= (types[i] == STRESS_F16 ? 0x1p-11 : 0x1p-24));
+		ops->close(b);
+	}
+}
+
+/* Silent corruption: one bit of one weight of one copy. */
+static void one_flipped_bit_is_noticed(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(1, 512, 200, 1);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct stress_facts f;
+	ops->facts(b, &f);
+	size_t bytes;
+	unsigned char *w = stress_cpu_weights(b, 1, &bytes);
+	assert_int_equal(bytes, 2 * 512 * 200);
+	w[2 * (512 * 150 + 7) + 1] ^= 0x40; /* the exponent of W[150][7] */
+	unsigned wrong = 0, wrong_reads = 0;
+	for (int i = 0; i < 6; i++) {
+		struct stress_sample s = launch(b, STRESS_GEMM);
+		assert_int_equal(s.hash != f.golden_hash, s.copy == 1);
+		wrong += s.hash != f.golden_hash;
+	}
+	for (int i = 0; i < 6; i++) {
+		struct stress_sample s = launch(b, STRESS_READ);
+		assert_int_equal((s.flags & STRESS_MISMATCH) != 0, s.copy == 1);
+		wrong_reads += s.copy == 1;
+	}
+	assert_int_equal(wrong, 2);
+	assert_int_equal(wrong_reads, 2);
+	assert_int_equal(l.events, 2);
+	assert_string_equal(l.last.text, "copy 1: weights changed");
+
+	/* Put back, all is well again: it was memory, not arithmetic. */
+	w[2 * (512 * 150 + 7) + 1] ^= 0x40;
+	for (int i = 0; i < 3; i++) {
+		assert_true(launch(b, STRESS_GEMM).hash == f.golden_hash);
+	}
+	ops->close(b);
+}
+
+static void every_read_loop_gets_its_turn(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(1, 1024, 512, 1);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct stress_facts f;
+	ops->facts(b, &f);
+	assert_true(f.read_kernels >= 1);
+	struct stress_ceiling ceiling;
+	for (unsigned i = 0; i < 3 * f.read_kernels; i++) {
+		launch(b, STRESS_READ);
+	}
+	for (unsigned i = 0; i < f.read_kernels; i++) {
+		assert_true(ops->ceiling(b, i, &ceiling));
+		assert_int_equal(ceiling.bursts, 3);
+		assert_true(ceiling.bytes_per_s > 0);
+		assert_true(strlen(ceiling.name) > 0);
+	}
+	assert_false(ops->ceiling(b, f.read_kernels, &ceiling));
+	ops->close(b);
+}
+
+static void what_cannot_be_is_one_sentence(void **state)
+{
+	(void)state;
+	struct lender l = {.base = {.event = on_event, .beat = on_beat}};
+	struct stress_backend *b = NULL;
+	struct why why;
+	struct stress_config c = configure(1, 1 << 24, 1 << 16, 0); /* 2 TiB a copy */
+	assert_int_equal(ops->open(&c, &l.base, &b, &why), -ENOMEM);
+	assert_non_null(strstr(why.text, "shape 1x16777216x65536 with 3 copies"));
+
+	c = configure(1, 64, 64, 100000);
+	assert_int_equal(ops->open(&c, &l.base, &b, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "100000 threads: this process may run on"));
+
+	c = configure(1, 64, 64, 0);
+	c.copies = 4000000000u;
+	assert_int_equal(ops->open(&c, &l.base, &b, &why), -EINVAL);
+
+	c = configure(1, 64, 64, 0);
+	snprintf(c.kernel, sizeof(c.kernel), "abacus");
+	assert_int_equal(ops->open(&c, &l.base, &b, &why), -EINVAL);
+	assert_string_equal(why.text, "there is no kernel 'abacus' for this type");
+
+	l.give_up_after = 2; /* the front asks to stop while the weights are filled */
+	c = configure(1, 64, 64, 0);
+	assert_int_equal(ops->open(&c, &l.base, &b, &why), -ECANCELED);
+	assert_null(b);
+}
+
+static void numbers_do_not_depend_on_the_cut(void **state)
+{
+	(void)state;
+	for (int dtype = STRESS_F16; dtype <= STRESS_F32; dtype++) {
+		enum { N = 1000 };
+		uint32_t whole[N], parts[N];
+		size_t e = stress_dtype_size((enum stress_dtype)dtype);
+		stress_fill(whole, 0, N, (enum stress_dtype)dtype, STRESS_W, 7);
+		for (size_t at = 0; at < N; at += 100) {
+			stress_fill((char *)parts + at * e, at, 100, (enum stress_dtype)dtype,
+				STRESS_W, 7);
+		}
+		assert_memory_equal(whole, parts, N * e);
+		stress_fill(parts, 0, N, (enum stress_dtype)dtype, STRESS_X, 7);
+		assert_memory_not_equal(whole, parts, N * e);
+	}
+}
+
+static void the_hash_sees_every_bit(void **state)
+{
+	(void)state;
+	unsigned char data[37];
+	for (size_t len = 0; len <= sizeof(data); len++) {
+		memset(data, 0, sizeof(data));
+		uint64_t zero = stress_hash(data, len);
+		assert_true(zero != 0);
+		for (size_t bit = 0; bit < len * 8; bit++) {
+			data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+			assert_true(stress_hash(data, len) != zero);
+			data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		}
+		assert_true(!len || stress_hash(data, len - 1) != zero);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_are_in_order),
+		cmocka_unit_test(bits_depend_on_the_numbers_only),
+		cmocka_unit_test(the_reference_agrees),
+		cmocka_unit_test(one_flipped_bit_is_noticed),
+		cmocka_unit_test(every_read_loop_gets_its_turn),
+		cmocka_unit_test(what_cannot_be_is_one_sentence),
+		cmocka_unit_test(numbers_do_not_depend_on_the_cut),
+		cmocka_unit_test(the_hash_sees_every_bit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
