@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why: the one cause that explains what is wrong with a GPU, tried in the order in which
+ * one hides the other (no aperture before a small one, a pinned window before an option).
+ * Each test needs a reading of its own; "not known" is an answer.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pcie/judge.h"
+
+static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...) PRINTF(3, 4);
+static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(j->cause_text, sizeof(j->cause_text), fmt, ap);
+	va_end(ap);
+	j->cause = cause;
+	j->has_cause = true;
+}
+
+bool pcie_needs_high(const struct pcie_judge *j)
+{
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		if (j->slot[i].state == PCIE_BAR_UNPLACED && j->slot[i].is64) {
+			return true;
+		}
+	}
+	for (unsigned i = 0; i < j->nloose; i++) {
+		if (j->loose[i].state == PCIE_BAR_UNPLACED && j->loose[i].is64) {
+			return true;
+		}
+	}
+	return j->kind == PCIE_GPU_DISCRETE && pcie_can_grow(j);
+}
+
+/* The BARs without an address, by the window that each would have to be in. */
+struct failed {
+	unsigned high, low, ignored, total;
+	bool type_known;
+	uint64_t high_bytes; /* the largest of those that may go above 4 GiB */
+};
+
+static void add_failed(struct failed *f, const struct pcie_bar_finding *b)
+{
+	if (b->state != PCIE_BAR_UNPLACED) {
+		return;
+	}
+	f->total++;
+	f->type_known = f->type_known || b->type_known;
+	f->ignored += b->bar && b->bar->ignored;
+	if (b->is64 && b->prefetchable) {
+		f->high++;
+		f->high_bytes = MAX(f->high_bytes, b->has_size ? b->size : 0);
+	} else {
+		f->low++;
+	}
+}
+
+static struct failed count_failed(const struct pcie_judge *j)
+{
+	struct failed f = {0};
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		add_failed(&f, &j->slot[i]);
+	}
+	for (unsigned i = 0; i < j->nloose; i++) {
+		add_failed(&f, &j->loose[i]);
+	}
+	return f;
+}
+
+static bool on_path(const struct pcie_judge *j, int dev)
+{
+	for (unsigned i = 0; i < j->npath; i++) {
+		if (j->path[i] == dev) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A window on the way to the GPU that the log says was not released, because of what is in it. */
+static const struct pcie_history *pinned_window(const struct pcie_judge *j)
+{
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		bool near = h->dev < 0 || !j->npath || on_path(j, h->dev);
+		if (h->pinned && near && !h->io) {
+			return h;
+		}
+	}
+	return NULL;
+}
+
+/* VF BARs of this device that have a place while its own BARs have none. */
+static bool vf_bars_won(const struct pcie_judge *j, const struct failed *f)
+{
+	uint64_t bytes = 0;
+	unsigned placed = 0;
+	for (int i = 0; i < j->d->nbar; i++) {
+		const struct pcie_bar *b = &j->d->bar[i];
+		if (b->kind == PCIE_BAR_VF && b->have == PCIE_KNOWN && b->assigned == PCIE_YES) {
+			placed++;
+			bytes += b->has_size ? b->size : 0;
+		}
+	}
+	return placed && bytes && bytes >= f->high_bytes;
+}
+
+/* A bridge window whose last word in the log is that there was no room for it. */
+static const struct pcie_history *failed_window(const struct pcie_judge *j)
+{
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		bool near = h->dev < 0 || !j->npath || on_path(j, h->dev);
+		if (h->window && !h->io && near &&
+			(h->final == PCIE_FINAL_FAILED || h->final == PCIE_FINAL_NO_SPACE)) {
+			return h;
+		}
+	}
+	return NULL;
+}
+
+static bool set_no_aperture(struct pcie_judge *j)
+{
+	const struct pcie_machine *m = j->m;
+
+	if (m->pc == PCIE_NO || m->high_dev[0] >= 0 || m->high_aperture >= 0 ||
+		m->high_iomem >= 0 || m->kernel_aperture >= 0) {
+		return false;
+	}
+	if (m->ignored_aperture >= 0) {
+		const struct pcie_aperture *a = &j->s->aperture[m->ignored_aperture];
+		set(j, PCIE_CAUSE_CPU_ADDRESS_WIDTH,
+			"the firmware names a window at 0x%llx, which this CPU cannot address%s",
+			(unsigned long long)a->base,
+			j->s->host.have_phys_bits == PCIE_KNOWN ? " (see its physical address bits)"
+								: "");
+		return true;
+	}
+	if (m->low_complete || j->no_platform) {
+		set(j, PCIE_CAUSE_APERTURE_MISSING, "%s",
+			m->low_complete ? "no root bus window lies above 4 GiB"
+					: "the driver found no root bus window above 4 GiB");
+		return true;
+	}
+	return false;
+}
+
+static bool set_pinned(struct pcie_judge *j)
+{
+	const struct pcie_history *h = pinned_window(j);
+	char addr[PCIE_ADDR_MAX];
+
+	if (!h) {
+		return false;
+	}
+	set(j, PCIE_CAUSE_PINNED_WINDOW,
+		"the window of %s could not be given back, as something else is in it",
+		pcie_addr_format(h->addr, addr));
+	return true;
+}
+
+/* The path's windows, from the GPU up: the first that could not hold BYTES. */
+static int small_window(const struct pcie_judge *j, uint64_t bytes)
+{
+	for (unsigned i = 0; i < j->npath; i++) {
+		const struct pcie_window *w = pcie_pref_window(&j->s->dev[j->path[i]]);
+		if (w && !w->unassigned && w->limit - w->base + 1 < bytes) {
+			return j->path[i];
+		}
+	}
+	return -1;
+}
+
+static void find_failed(struct pcie_judge *j, const struct failed *f)
+{
+	const struct pcie_machine *m = j->m;
+	char addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX];
+
+	if (vf_bars_won(j, f)) {
+		set(j, PCIE_CAUSE_VF_BARS,
+			"the BARs of its virtual functions got the space that its own BARs need");
+		return;
+	}
+	if (set_pinned(j)) {
+		return;
+	}
+	if (!f->high && f->type_known) {
+		if (f->ignored) {
+			set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
+				"the kernel rejected the firmware's address of a 32-bit BAR");
+		} else if (m->pc == PCIE_NO) {
+			set(j, PCIE_CAUSE_SOC_WINDOW,
+				"the system-on-chip's window below 4 GiB has no room for it");
+		} else {
+			set(j, PCIE_CAUSE_LOW_SPACE,
+				"a BAR that must be below 4 GiB found no room there");
+		}
+		return;
+	}
+	if (m->pc == PCIE_NO && m->high_aperture < 0) {
+		set(j, PCIE_CAUSE_SOC_WINDOW,
+			"the system-on-chip's PCIe window has no room for it");
+		return;
+	}
+	if (set_no_aperture(j)) {
+		return;
+	}
+	const struct pcie_history *h = j->vram_bar ? j->vram_bar->history : NULL;
+	if (h && h->after_driver && h->has_firmware && h->firmware_base && !failed_window(j)) {
+		set(j, PCIE_CAUSE_KERNEL_REGRESSION,
+			"the driver's resize failed and the kernel did not give the old place back");
+		return;
+	}
+	int small = f->high_bytes ? small_window(j, f->high_bytes) : -1;
+	if (small >= 0) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL, "the window of %s is smaller than the BAR, %s",
+			pcie_addr_format(j->s->dev[small].addr, addr),
+			text_size(f->high_bytes, size));
+		return;
+	}
+	const struct pcie_history *w = failed_window(j);
+	bool aperture = m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0;
+	if (aperture && !f->ignored) {
+		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+			"there are addresses above 4 GiB, but not enough in one piece");
+	} else if (aperture && j->s->log != PCIE_LOG_NONE) {
+		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+			"the firmware's value was no valid address, and no other place was found");
+	} else if (w) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the window of %s, which it would have to be in, found no room itself",
+			pcie_addr_format(w->addr, addr));
+	} else if (m->guest == PCIE_YES) {
+		set(j, PCIE_CAUSE_HYPERVISOR,
+			"the virtual machine's window for PCI has no room for it");
+	} else if (m->legacy_boot == PCIE_YES) {
+		set(j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps PCI low");
+	}
+}
+
+static void find_small(struct pcie_judge *j)
+{
+	const struct pcie_option *o = NULL;
+	const char *fix = NULL;
+	char addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX];
+
+	if (set_no_aperture(j) || set_pinned(j)) {
+		return;
+	}
+	uint64_t target = pcie_rebar_target(j);
+	int small = j->tried ? small_window(j, target) : -1;
+	if (small >= 0) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the window of %s has no room for %s, and could not be grown",
+			pcie_addr_format(j->s->dev[small].addr, addr), text_size(target, size));
+		return;
+	}
+	const struct pcie_history *w = failed_window(j);
+	if (w && j->tried) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL, "the window of %s could not be grown",
+			pcie_addr_format(w->addr, addr));
+		return;
+	}
+	if (pcie_resize_option(j, &o, &fix) == PCIE_NO) {
+		set(j, PCIE_CAUSE_DRIVER_OPTION, "%s is %s: the driver does not resize", o->name,
+			o->value);
+	} else if (j->m->legacy_boot == PCIE_YES && j->m->pc != PCIE_NO) {
+		set(j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps ReBAR off");
+	} else if (j->m->guest == PCIE_YES) {
+		set(j, PCIE_CAUSE_HYPERVISOR,
+			"a guest sees the size that the host gave, and cannot change it");
+	}
+}
+
+/* Healthy, or limited by the card: what is worth naming all the same. */
+static void find_notable(struct pcie_judge *j)
+{
+	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
+	bool short_bar = j->has_len && !(j->has_vram && pcie_covers_vram(j->len, j->vram));
+
+	if (j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && short_bar) {
+		bool at_limit =
+			j->entry && j->len >= j->max_size && (j->has_vram || j->len <= 256 * MIB);
+		bool no_cap = j->rebar == PCIE_ABSENT && j->has_vram;
+		if (at_limit || no_cap) {
+			if ((j->m->guest == PCIE_YES && (no_cap || j->one_size)) ||
+				j->d->rebar.null_cap) {
+				set(j, PCIE_CAUSE_HYPERVISOR,
+					"the hypervisor hides the card's other sizes");
+			} else if (at_limit) {
+				set(j, PCIE_CAUSE_VBIOS_LIMIT,
+					"the card itself offers no larger size");
+			}
+			return;
+		}
+	}
+	if (!b || !pcie_bar_is_high(b)) {
+		return;
+	}
+	if (j->m->nocrs == PCIE_YES) {
+		set(j, PCIE_CAUSE_NOCRS,
+			"pci=nocrs let the kernel place it outside the firmware's windows");
+	} else if (pcie_was_rescued(j)) {
+		set(j, PCIE_CAUSE_KERNEL_RESCUED,
+			"the firmware left this BAR without an address, and the kernel placed it");
+	}
+}
+
+void pcie_cause_find(struct pcie_judge *j)
+{
+	struct failed f = count_failed(j);
+	bool failed = f.total || (j->invalid && !j->all_slots_seen);
+	bool small = j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && pcie_can_grow(j);
+	bool blank = !j->vram_bar || j->broken;
+
+	j->cause = PCIE_CAUSE_NONE;
+	if (failed) {
+		find_failed(j, &f);
+	} else if (small) {
+		find_small(j);
+	} else {
+		find_notable(j);
+	}
+	if (!j->has_cause && (failed || small || blank)) {
+		j->cause = PCIE_CAUSE_UNKNOWN;
+	}
+}
+
+const char *pcie_cause_name(enum pcie_cause c)
+{
+	static const char *const name[PCIE_CAUSES] = {
+		[PCIE_CAUSE_NONE] = "none",
+		[PCIE_CAUSE_APERTURE_MISSING] = "aperture-missing",
+		[PCIE_CAUSE_APERTURE_TOO_SMALL] = "aperture-too-small",
+		[PCIE_CAUSE_WINDOW_TOO_SMALL] = "window-too-small",
+		[PCIE_CAUSE_PINNED_WINDOW] = "pinned-window",
+		[PCIE_CAUSE_LOW_SPACE] = "low-space",
+		[PCIE_CAUSE_CPU_ADDRESS_WIDTH] = "cpu-address-width",
+		[PCIE_CAUSE_VBIOS_LIMIT] = "vbios-limit",
+		[PCIE_CAUSE_DRIVER_OPTION] = "driver-option",
+		[PCIE_CAUSE_KERNEL_REGRESSION] = "kernel-regression",
+		[PCIE_CAUSE_KERNEL_RESCUED] = "kernel-rescued",
+		[PCIE_CAUSE_NOCRS] = "nocrs",
+		[PCIE_CAUSE_HYPERVISOR] = "hypervisor",
+		[PCIE_CAUSE_CSM] = "csm",
+		[PCIE_CAUSE_SOC_WINDOW] = "soc-window",
+		[PCIE_CAUSE_VF_BARS] = "vf-bars",
+		[PCIE_CAUSE_RESOURCE_CONFLICT] = "resource-conflict",
+	};
+	return (size_t)c < PCIE_CAUSES ? name[c] : NULL;
+}

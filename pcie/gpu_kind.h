@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whose display device it is. pcie_device_kind() is declared in verdict.h. Pure; any thread. */
+#pragma once
+
+#include "pcie/verdict.h"
+
+/* The vendor by ids, else by the words of the name, else by the driver; 0: not known. */
+uint16_t pcie_device_vendor(const struct pcie_device *d);

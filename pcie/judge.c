@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pcie/judge.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pcie/gpu_kind.h"
+
+/* Register values above this are all ones cut to a BAR's size, not addresses. */
+#define ADDRESS_LIMIT ((uint64_t)1 << 56)
+
+const char *pcie_source_name(const struct pcie_snapshot *s, pcie_src src)
+{
+	return src < s->nsource ? s->source[src] : "?";
+}
+
+bool pcie_bar_is_high(const struct pcie_bar *b)
+{
+	return b->have == PCIE_KNOWN && !b->io && b->assigned == PCIE_YES && b->has_base &&
+	       b->base >= PCIE_4G;
+}
+
+const struct pcie_window *pcie_pref_window(const struct pcie_device *d)
+{
+	const struct pcie_window *w = &d->window[PCIE_WINDOW_PREF];
+	return w->have == PCIE_KNOWN ? w : NULL;
+}
+
+/*
+ * BAR by BAR. The kernel's view decides whether there is an address; the register view
+ * says whether a BAR that the kernel does not list exists at all.
+ */
+
+static const struct pcie_history *bar_history(const struct pcie_judge *j, int index)
+{
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		if (h->dev == j->dev && h->bar == index && !h->vf && !h->window && !h->io) {
+			return h;
+		}
+	}
+	return NULL;
+}
+
+static bool ended_badly(const struct pcie_history *h)
+{
+	return h && (h->final == PCIE_FINAL_FAILED || h->final == PCIE_FINAL_NO_SPACE ||
+			    h->final == PCIE_FINAL_CANT_CLAIM);
+}
+
+/* The register has a type or an address, and it is memory. */
+static bool register_is_memory(const struct pcie_bar *b)
+{
+	return b->reg.have == PCIE_KNOWN && !b->reg.io &&
+	       (b->reg.is64 || b->reg.prefetchable || b->reg.base);
+}
+
+static void find_kernel_view(
+	const struct pcie_judge *j, const struct pcie_bar *b, struct pcie_bar_finding *f)
+{
+	f->type_known = b->is64_known || j->d->bars_complete;
+	f->is64 = b->is64;
+	f->prefetchable = b->prefetchable;
+	f->has_size = b->has_size;
+	f->size = b->size;
+	switch (b->assigned) {
+	case PCIE_YES:
+		f->state = PCIE_BAR_PLACED;
+		f->sure = j->d->bars_complete ? PCIE_PROVEN : PCIE_LIKELY;
+		break;
+	case PCIE_NO:
+		f->state = PCIE_BAR_UNPLACED;
+		/* A cut log may lack the line that gave it a place; "<unassigned>" is also how
+		 * lspci -b prints bus address 0. */
+		f->sure =
+			j->d->bars_complete || b->ignored ||
+					(ended_badly(f->history) && j->s->log == PCIE_LOG_COMPLETE)
+				? PCIE_PROVEN
+				: PCIE_LIKELY;
+		break;
+	case PCIE_TRI_UNKNOWN:
+		f->state = PCIE_BAR_OPEN;
+		break;
+	}
+}
+
+static void find_register_view(
+	const struct pcie_judge *j, const struct pcie_bar *b, struct pcie_bar_finding *f)
+{
+	f->is64 = b->reg.is64;
+	f->prefetchable = b->reg.prefetchable;
+	f->type_known = true;
+	if (b->enhanced || j->d->is_vf == PCIE_YES || j->d->config_gone) {
+		f->state = PCIE_BAR_OPEN;
+	} else if (b->have == PCIE_ABSENT) {
+		f->state = PCIE_BAR_UNPLACED;
+		f->wiped = true;
+		f->sure = j->d->bars_complete && b->reg.is64 ? PCIE_PROVEN : PCIE_LIKELY;
+	} else if (b->reg.base && b->reg.base < ADDRESS_LIMIT) {
+		f->state = PCIE_BAR_PLACED;
+		f->sure = PCIE_WEAK;
+	} else {
+		f->state = PCIE_BAR_OPEN;
+	}
+}
+
+static struct pcie_bar_finding find_bar(
+	const struct pcie_judge *j, const struct pcie_bar *b, const struct pcie_history *h)
+{
+	struct pcie_bar_finding f = {.bar = b, .history = h};
+
+	if (b && b->have == PCIE_KNOWN) {
+		if (b->io) {
+			f.occupied = true;
+			return f;
+		}
+		find_kernel_view(j, b, &f);
+	} else if (b && register_is_memory(b)) {
+		find_register_view(j, b, &f);
+	} else if (b && (b->have == PCIE_UNKNOWN || b->have == PCIE_DENIED) &&
+		   b->reg.have != PCIE_KNOWN && b->reg.have != PCIE_ABSENT) {
+		f.state = PCIE_BAR_OPEN;
+	} else if (!b && ended_badly(h)) {
+		f.state = PCIE_BAR_UNPLACED;
+		f.sure = PCIE_LIKELY;
+		f.is64 = h->is64;
+		f.prefetchable = h->prefetchable;
+		f.type_known = true;
+	}
+	/* What the log last said of a BAR's size is a try; only a BAR without one takes it. */
+	if (f.state == PCIE_BAR_UNPLACED && !f.has_size && h && h->has_size) {
+		f.has_size = true;
+		f.size = h->size;
+	}
+	return f;
+}
+
+/* Slot I holds the upper half of the 64-bit BAR before it. */
+static bool is_upper_half(const struct pcie_device *d, int i)
+{
+	const struct pcie_bar *below = i ? pcie_device_find_bar(d, PCIE_BAR_NORMAL, i - 1) : NULL;
+	if (!below) {
+		return false;
+	}
+	return below->have == PCIE_KNOWN ? below->is64 && !below->io
+					 : below->reg.have == PCIE_KNOWN && below->reg.is64;
+}
+
+static void find_bars(struct pcie_judge *j)
+{
+	const struct pcie_device *d = j->d;
+	bool both = d->bars_complete && d->config_bytes >= 64 && !d->config_gone;
+
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		const struct pcie_bar *b = pcie_device_find_bar(d, PCIE_BAR_NORMAL, i);
+		if ((!b || b->have != PCIE_KNOWN) && is_upper_half(d, i)) {
+			j->slot[i].occupied = true;
+			continue;
+		}
+		j->slot[i] = find_bar(j, b, bar_history(j, i));
+		if (b && (b->have == PCIE_UNKNOWN || b->have == PCIE_DENIED ||
+				 b->reg.have == PCIE_UNKNOWN || b->reg.have == PCIE_DENIED)) {
+			both = false;
+		}
+	}
+	for (int i = 0; i < d->nbar && j->nloose < PCIE_BAR_SLOTS; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->index < 0) {
+			j->loose[j->nloose++] = find_bar(j, b, NULL);
+			both = false;
+		}
+	}
+	j->all_slots_seen = both;
+}
+
+/* Whether SUPPORTED has more than one size in it. */
+static bool has_choice(uint64_t supported)
+{
+	return supported & (supported - 1);
+}
+
+static const struct pcie_rebar_entry *rebar_entry(const struct pcie_device *d, int bar)
+{
+	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
+		if (i < PCIE_REBAR_ENTRIES && d->rebar.entry[i].bar == bar) {
+			return &d->rebar.entry[i];
+		}
+	}
+	return NULL;
+}
+
+/* True when no other BAR of the device could be the one that maps VRAM. */
+static bool is_only_candidate(const struct pcie_judge *j, const struct pcie_bar_finding *f)
+{
+	bool list_seen = j->d->rebar.have == PCIE_KNOWN || j->d->rebar.have == PCIE_ABSENT;
+	if (!j->all_slots_seen || !f->has_size || !list_seen) {
+		return false;
+	}
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		const struct pcie_bar_finding *o = &j->slot[i];
+		if (o != f && o->state != PCIE_BAR_NOTHING && o->prefetchable &&
+			(!o->has_size || o->size >= f->size)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void find_vram_bar(struct pcie_judge *j)
+{
+	int at = pcie_device_vram_bar(j->d);
+	const struct pcie_bar *b = at >= 0 ? &j->d->bar[at] : NULL;
+	j->vram_index = -1;
+
+	for (int i = 0; b && i < PCIE_BAR_SLOTS; i++) {
+		if (j->slot[i].bar == b) {
+			j->vram_bar = &j->slot[i];
+			j->vram_index = i;
+		}
+	}
+	for (unsigned i = 0; b && i < j->nloose; i++) {
+		if (j->loose[i].bar == b) {
+			j->vram_bar = &j->loose[i];
+		}
+	}
+	/* Known from the log only: the largest 64-bit prefetchable one that it names. */
+	for (int i = 0; i < PCIE_BAR_SLOTS && !j->vram_bar; i++) {
+		if (j->slot[i].state == PCIE_BAR_UNPLACED && j->slot[i].is64 &&
+			j->slot[i].prefetchable) {
+			j->vram_bar = &j->slot[i];
+			j->vram_index = i;
+		}
+	}
+	if (!j->vram_bar || j->vram_bar->state == PCIE_BAR_NOTHING) {
+		j->vram_bar = NULL;
+		return;
+	}
+	const struct pcie_rebar_entry *e = rebar_entry(j->d, j->vram_index);
+	j->vram_bar_sure = (e && has_choice(e->supported)) || is_only_candidate(j, j->vram_bar);
+	j->has_len = j->vram_bar->has_size;
+	j->len = j->vram_bar->size;
+	if (!j->has_len && e && e->has_current) {
+		j->has_len = true;
+		j->len = e->current;
+	}
+}
+
+/* "GP100GL [Tesla P100 PCIe 12GB]": the last number before GB in the name. */
+static bool vram_in_name(const char *name, uint64_t *ret)
+{
+	const char *gb = strstr(name, "GB");
+	if (!gb || gb == name || isalnum((unsigned char)gb[2])) {
+		return false;
+	}
+	const char *p = gb;
+	while (p > name && p[-1] == ' ') {
+		p--;
+	}
+	const char *end = p;
+	while (p > name && isdigit((unsigned char)p[-1])) {
+		p--;
+	}
+	if (p == end || end - p > 3 || (p > name && isalnum((unsigned char)p[-1]))) {
+		return false;
+	}
+	uint64_t gib = (uint64_t)strtoul(p, NULL, 10);
+	if (gib == 0 || gib > 512) {
+		return false;
+	}
+	*ret = gib * GIB;
+	return true;
+}
+
+static void find_vram(struct pcie_judge *j)
+{
+	const struct pcie_vram *v = &j->d->vram;
+
+	if (v->have == PCIE_KNOWN && v->bytes && !j->d->mig) {
+		j->has_vram = true;
+		j->vram = v->bytes;
+		j->vram_sure = PCIE_PROVEN;
+		text_copy(j->vram_what, sizeof(j->vram_what), v->what[0] ? v->what : "VRAM size");
+	} else if (vram_in_name(j->d->name, &j->vram)) {
+		j->has_vram = true;
+		j->vram_sure = PCIE_LIKELY;
+		text_copy(j->vram_what, sizeof(j->vram_what), "the card's name");
+	}
+}
+
+static void find_rebar(struct pcie_judge *j)
+{
+	const struct pcie_device *d = j->d;
+
+	j->rebar = d->rebar.have;
+	if (d->rebar.have != PCIE_KNOWN || d->rebar.sizes_unknown) {
+		return;
+	}
+	const struct pcie_rebar_entry *e = rebar_entry(d, j->vram_index);
+	if (!e || !e->supported) {
+		return;
+	}
+	uint64_t supported = e->supported;
+	/* Sapphire RX 5600 XT Pulse: the kernel corrects what its firmware claims. */
+	if (d->have_ids == PCIE_KNOWN && d->vendor == 0x1002 && d->device == 0x731f &&
+		supported == 0x700) {
+		supported = 0x3f00;
+	}
+	j->entry = e;
+	j->one_size = !has_choice(supported);
+	j->min_size = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + __builtin_ctzll(supported));
+	int top = 63 - __builtin_clzll(supported);
+	j->max_size = top + PCIE_REBAR_UNIT_SHIFT < 64
+			      ? (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + top)
+			      : (uint64_t)1 << 63;
+}
+
+static bool concerns(const struct pcie_judge *j, const struct pcie_statement *t, unsigned gpus)
+{
+	if (t->dev >= 0) {
+		return t->dev == j->dev;
+	}
+	/* NVRM lines and the like often name no device: they mean the only one there is. */
+	return !t->addr.known && gpus == 1 && j->kind == PCIE_GPU_DISCRETE;
+}
+
+static void find_statements(struct pcie_judge *j)
+{
+	unsigned gpus = 0;
+	for (size_t i = 0; j->s->nstatement && i < j->s->ndev; i++) {
+		gpus += pcie_device_is_gpu(&j->s->dev[i]) &&
+			pcie_device_kind(j->s, (int)i) == PCIE_GPU_DISCRETE;
+	}
+	for (size_t i = 0; i < j->s->nstatement; i++) {
+		const struct pcie_statement *t = &j->s->statement[i];
+		if (!concerns(j, t, gpus)) {
+			continue;
+		}
+		switch (t->kind) {
+		case PCIE_SAID_RESIZE_FAILED:
+			j->tried = t;
+			j->resized = NULL;
+			break;
+		case PCIE_SAID_RESIZED:
+			j->resized = t;
+			j->tried = NULL;
+			break;
+		case PCIE_SAID_NO_PLATFORM:
+			j->no_platform = t;
+			break;
+		case PCIE_SAID_INVALID_REGION:
+			j->invalid = t;
+			break;
+		case PCIE_SAID_PROBE_FAILED:
+			if (t->value == 12 || t->value == 22) {
+				j->broken = t;
+			}
+			break;
+		case PCIE_SAID_CANT_ENABLE:
+			j->broken = t;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* Upstream ports that stand on graphics cards: what hangs below is the card. */
+static bool is_card_upstream(const struct pcie_device *d)
+{
+	static const struct {
+		uint16_t vendor, device;
+	} id[] = {
+		{0x8086, 0x4fa0},                   /* Arc A */
+		{0x8086, 0x4fa1}, {0x8086, 0xe2ff}, /* Arc B */
+		{0x1002, 0x1478},                   /* Navi */
+		{0x1022, 0x1470},                   /* Vega 10 */
+	};
+	for (size_t i = 0; d->have_ids == PCIE_KNOWN && i < ARRAY_LEN(id); i++) {
+		if (d->vendor == id[i].vendor && d->device == id[i].device) {
+			return true;
+		}
+	}
+	return strstr(d->name, "Upstream Port of PCI Express Switch") && strstr(d->name, "Navi");
+}
+
+static void find_path(struct pcie_judge *j)
+{
+	const struct pcie_snapshot *s = j->s;
+
+	j->hotplugged = j->d->removable;
+	for (int p = j->d->parent; p >= 0 && j->npath < PCIE_PATH_MAX; p = s->dev[p].parent) {
+		j->path[j->npath++] = p;
+		j->hotplugged = j->hotplugged || s->dev[p].removable ||
+				strstr(s->dev[p].name, "Thunderbolt");
+	}
+	if (j->npath >= 2 && is_card_upstream(&s->dev[j->path[1]])) {
+		j->ncard = 2;
+	}
+}
+
+void pcie_judge_init(struct pcie_judge *ret, const struct pcie_snapshot *s,
+	const struct pcie_machine *m, int dev)
+{
+	*ret = (struct pcie_judge){
+		.s = s,
+		.m = m,
+		.dev = dev,
+		.d = &s->dev[dev],
+		.kind = pcie_device_kind(s, dev),
+		.vendor = pcie_device_vendor(&s->dev[dev]),
+	};
+	find_bars(ret);
+	find_vram_bar(ret);
+	find_vram(ret);
+	find_rebar(ret);
+	find_statements(ret);
+	find_path(ret);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Have all memory BARs of this GPU an address in the final state? I/O BARs, the ROM and
+ * VF BARs do not count. A BAR that failed is invisible in sysfs (the kernel clears it) and
+ * in lspci (no line): only its register, or the log, tells that it exists.
+ */
+#include <stdio.h>
+
+#include "pcie/judge.h"
+
+struct count {
+	unsigned placed, unplaced, open;
+	unsigned blank;            /* slots that look as if no BAR were there */
+	enum pcie_confidence sure; /* of the surest unplaced one */
+};
+
+static void name_bar(const struct pcie_bar_finding *f, int index, char *buf, size_t size)
+{
+	char len[TEXT_SIZE_MAX];
+	const char *type = !f->type_known ? ""
+			   : f->is64      ? f->prefetchable ? ", 64-bit prefetchable" : ", 64-bit"
+			   : f->prefetchable ? ", 32-bit prefetchable"
+					     : ", 32-bit";
+	char which[16] = "a BAR";
+	if (index >= 0) {
+		snprintf(which, sizeof(which), "BAR %d", index);
+	}
+	if (f->has_size) {
+		snprintf(buf, size, "%s, %s%s", which, text_size(f->size, len), type);
+	} else {
+		snprintf(buf, size, "%s%s", which, type);
+	}
+}
+
+static void count_bar(const struct pcie_judge *j, struct pcie_verdict *v, struct count *n,
+	const struct pcie_bar_finding *f, int index)
+{
+	char what[96];
+	switch (f->state) {
+	case PCIE_BAR_NOTHING:
+		n->blank += !f->occupied;
+		return;
+	case PCIE_BAR_OPEN:
+		n->open++;
+		return;
+	case PCIE_BAR_PLACED:
+		n->placed++;
+		return;
+	case PCIE_BAR_UNPLACED:
+		break;
+	}
+	n->unplaced++;
+	n->sure = MAX(n->sure, f->sure);
+	name_bar(f, index, what, sizeof(what));
+	if (f->wiped) {
+		pcie_evidence(v, "B1", pcie_source_name(j->s, f->bar->reg.src),
+			"%s: the register exists (0x%llx), the kernel lists nothing", what,
+			(unsigned long long)f->bar->reg.base);
+	} else if (f->bar && f->bar->ignored) {
+		pcie_evidence(v, "B2", pcie_source_name(j->s, f->bar->src),
+			"%s: the kernel rejected the firmware's value", what);
+	} else if (f->bar) {
+		pcie_evidence(v, "B2", pcie_source_name(j->s, f->bar->src), "%s: no address", what);
+	}
+	const struct pcie_history *h = f->history;
+	if (h && h->nline && h->final != PCIE_FINAL_ASSIGNED) {
+		pcie_evidence(
+			v, "B3", "kernel log", "%s", pcie_line_text(j->s, h->line[h->nline - 1]));
+	}
+}
+
+static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	struct count n = {0};
+
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		count_bar(j, v, &n, &j->slot[i], i);
+	}
+	for (unsigned i = 0; i < j->nloose; i++) {
+		count_bar(j, v, &n, &j->loose[i], -1);
+	}
+	if (j->invalid) {
+		pcie_evidence(v, "B4", "kernel log", "%s", pcie_line_text(j->s, j->invalid->line));
+	}
+	if (n.unplaced) {
+		pcie_say(v, "failed", n.sure, PCIE_LEVEL_BAD, "%u memory BAR%s without an address",
+			n.unplaced, n.unplaced > 1 ? "s" : "");
+		pcie_advise_cause(j, v);
+		return;
+	}
+	if (j->invalid && !j->all_slots_seen) {
+		pcie_say(v, "failed", PCIE_LIKELY, PCIE_LEVEL_BAD,
+			"the driver found a BAR without an address");
+		pcie_advise_cause(j, v);
+		return;
+	}
+	if (j->broken && !j->all_slots_seen) {
+		pcie_against(v, "B5", "kernel log", "%s", pcie_line_text(j->s, j->broken->line));
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"the driver did not start (%s), and not all BARs are shown here",
+			"which a missing BAR does to it");
+		return;
+	}
+	if (n.open || !n.placed) {
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s",
+			j->d->config_gone ? "the device is powered down or off the bus"
+			: n.placed        ? "the state of some BARs is not known"
+					  : "nothing is known about its BARs");
+		return;
+	}
+	bool sure = j->all_slots_seen && (!n.blank || j->s->log == PCIE_LOG_COMPLETE);
+	if (j->all_slots_seen) {
+		pcie_evidence(v, "B6", "sysfs and config space",
+			"%u memory BARs, each with an address in the kernel's view", n.placed);
+		if (!sure) {
+			pcie_against(v, "F7", "registers",
+				"a 32-bit BAR that failed leaves a register of zero, like one that is "
+				"not there: only the boot log would tell");
+		}
+	} else {
+		pcie_evidence(v, "B6", "the BARs shown", "%u memory BARs, each with an address",
+			n.placed);
+		pcie_against(v, "F6", "text", "a text may leave out a BAR that failed");
+	}
+	pcie_say(v, "ok", sure ? PCIE_PROVEN : PCIE_LIKELY, PCIE_LEVEL_GOOD,
+		"all memory BARs have addresses");
+}
+
+const struct pcie_rule pcie_rule_assignment = {
+	.id = "assignment",
+	.title = "have all memory BARs an address",
+	.answers = "ok failed unknown",
+	.decides = true,
+	.judge = judge_assignment,
+};

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * R: how much of its VRAM this GPU shows through its BAR (PCIe 6.0, 7.8.6). The answers
+ * are tried in the contract's order; the first that fits is given.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcie/judge.h"
+
+/* Above this no firmware of a small-BAR card starts: a longer BAR was grown. */
+#define USUAL_DEFAULT (256 * MIB)
+
+const char *pcie_vram_bar_name(const struct pcie_judge *j)
+{
+	static const char *const name[] = {"BAR 0", "BAR 1", "BAR 2", "BAR 3", "BAR 4", "BAR 5"};
+	return j->vram_index >= 0 && j->vram_index < PCIE_BAR_SLOTS ? name[j->vram_index]
+								    : "the largest BAR";
+}
+
+bool pcie_covers_vram(uint64_t len, uint64_t vram)
+{
+	return len >= vram - vram / 10;
+}
+
+static const char *size(uint64_t bytes, char buf[static TEXT_SIZE_MAX])
+{
+	return text_size(bytes, buf);
+}
+
+static void add_sizes(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	struct text t = {0};
+	char buf[TEXT_SIZE_MAX];
+
+	for (int n = 0; n < 44; n++) {
+		if (j->entry->supported >> n & 1) {
+			text_addf(&t, "%s%s", t.len ? ", " : "",
+				size((uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n), buf));
+		}
+	}
+	char *list = text_steal(&t);
+	pcie_evidence(v, "R2", pcie_source_name(j->s, j->d->rebar.src), "%s supports %s",
+		pcie_vram_bar_name(j), list);
+	free(list);
+}
+
+/* What was read, whatever the answer. */
+static void add_readings(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	char buf[TEXT_SIZE_MAX];
+	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
+
+	if (j->has_len) {
+		pcie_evidence(v, "R1", b ? pcie_source_name(j->s, b->src) : "kernel log",
+			"%s is %s long", pcie_vram_bar_name(j), size(j->len, buf));
+	}
+	if (j->entry) {
+		add_sizes(j, v);
+	} else if (j->rebar == PCIE_KNOWN) {
+		pcie_evidence(v, "R2", pcie_source_name(j->s, j->d->rebar.src),
+			"a Resizable BAR capability, its sizes not shown");
+	} else if (j->rebar == PCIE_ABSENT) {
+		pcie_evidence(v, "R2", pcie_source_name(j->s, j->d->rebar.src),
+			"all capabilities were seen, and no Resizable BAR among them");
+	}
+	if (j->has_vram) {
+		pcie_evidence(v, "R3",
+			j->vram_sure == PCIE_PROVEN ? pcie_source_name(j->s, j->d->vram.src)
+						    : "device name",
+			"%s: %s", j->vram_what, size(j->vram, buf));
+	}
+	const struct pcie_statement *t = j->tried ? j->tried : j->resized;
+	if (t) {
+		pcie_evidence(v, "R4", "kernel log", "%s", pcie_line_text(j->s, t->line));
+	}
+	if (j->d->rebar.null_cap) {
+		pcie_evidence(v, "R5", "config space",
+			"a Null capability stands in the extended list: the hypervisor hides one");
+	}
+}
+
+/* Kinds of device that the question is not for. */
+static bool not_asked(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	if (j->d->coherent) {
+		pcie_evidence(v, "R6", "device", "coherent memory");
+		pcie_say(v, "n-a", PCIE_LIKELY, PCIE_LEVEL_NOTE,
+			"the CPU reaches this GPU's memory coherently, no BAR is used for it");
+		return true;
+	}
+	switch (j->kind) {
+	case PCIE_GPU_DISCRETE:
+		return false;
+	case PCIE_GPU_EMULATED:
+		if (j->vram_bar && j->vram_bar->state == PCIE_BAR_UNPLACED) {
+			return false;
+		}
+		break;
+	case PCIE_GPU_INTEGRATED:
+	case PCIE_GPU_BMC:
+	case PCIE_GPU_VF:
+		break;
+	}
+	pcie_evidence(v, "R6", "device", "%s: %s", pcie_gpu_kind_name(j->kind), j->d->name);
+	pcie_say(v, "n-a", PCIE_LIKELY, PCIE_LEVEL_NOTE, "not asked of %s %s",
+		j->kind == PCIE_GPU_INTEGRATED || j->kind == PCIE_GPU_EMULATED ? "an" : "a",
+		pcie_gpu_kind_name(j->kind));
+	return true;
+}
+
+/* Nothing about the readings leaves room for another answer. */
+static bool readings_are_sure(const struct pcie_judge *j)
+{
+	return j->has_vram && j->vram_sure == PCIE_PROVEN && j->vram_bar_sure &&
+	       j->vram_bar->sure == PCIE_PROVEN && j->d->have_ids == PCIE_KNOWN;
+}
+
+static void say_full(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	char len[TEXT_SIZE_MAX], vram[TEXT_SIZE_MAX];
+	bool sure =
+		j->vram_sure == PCIE_PROVEN && j->vram_bar_sure && j->vram_bar->sure == PCIE_PROVEN;
+	const char *how = "";
+
+	if (j->rebar == PCIE_ABSENT) {
+		how = ", by a fixed large BAR";
+	} else if (j->one_size) {
+		how = ", its only size";
+	}
+	pcie_say(v, "full", sure ? PCIE_PROVEN : PCIE_LIKELY, PCIE_LEVEL_GOOD,
+		"%s shows all of the VRAM: %s for %s%s", pcie_vram_bar_name(j), size(j->len, len),
+		size(j->vram, vram), how);
+}
+
+static void say_card_limit(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	char len[TEXT_SIZE_MAX], vram[TEXT_SIZE_MAX];
+	bool guest = j->m->guest == PCIE_YES;
+	bool sure = readings_are_sure(j) && j->m->guest == PCIE_NO;
+
+	if (guest && j->one_size) {
+		pcie_against(v, "F3", j->s->host.virt[0] ? j->s->host.virt : "virtual machine",
+			"a hypervisor may show a copy of the capability with the present size only");
+	}
+	pcie_say(v, "card-limit",
+		sure                    ? PCIE_PROVEN
+		: guest || !j->has_vram ? PCIE_WEAK
+					: PCIE_LIKELY,
+		PCIE_LEVEL_NOTE, "%s is %s, the largest size that the card offers%s%s",
+		pcie_vram_bar_name(j), size(j->len, len), j->has_vram ? ", of " : "",
+		j->has_vram ? size(j->vram, vram) : "");
+	pcie_advise_cause(j, v);
+}
+
+static void say_small(const struct pcie_judge *j, struct pcie_verdict *v, uint64_t could_be)
+{
+	char len[TEXT_SIZE_MAX], more[TEXT_SIZE_MAX];
+	bool grown = j->len > USUAL_DEFAULT && !(j->entry && j->len <= j->min_size);
+	bool sure = readings_are_sure(j) && j->entry;
+	enum pcie_confidence c = sure                   ? PCIE_PROVEN
+				 : j->entry || j->tried ? PCIE_LIKELY
+							: PCIE_WEAK;
+
+	if (could_be) {
+		pcie_say(v, grown ? "partial" : "off", c, PCIE_LEVEL_BAD,
+			grown ? "%s was grown to %s only; the card offers %s"
+			      : "%s is %s, and could be %s",
+			pcie_vram_bar_name(j), size(j->len, len), size(could_be, more));
+	} else {
+		pcie_say(v, grown ? "partial" : "off", c, PCIE_LEVEL_BAD,
+			"%s is %s, and the card can do more", pcie_vram_bar_name(j),
+			size(j->len, len));
+	}
+	pcie_advise_cause(j, v);
+}
+
+/* The smallest offered size that shows all of the VRAM, else the largest. */
+uint64_t pcie_rebar_target(const struct pcie_judge *j)
+{
+	for (int n = 0; j->entry && j->has_vram && n < 44; n++) {
+		uint64_t bytes = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
+		if (bytes >= j->min_size && bytes <= j->max_size && bytes >= j->vram) {
+			return bytes;
+		}
+	}
+	return j->entry ? j->max_size : 0;
+}
+
+static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	const char *why = "the length of its VRAM BAR is not known";
+
+	if (j->d->config_gone) {
+		why = "the device is powered down or off the bus";
+	} else if (j->has_len && j->rebar == PCIE_DENIED) {
+		why = "the supported sizes need root, and the VRAM size is not known";
+	} else if (j->has_len && j->has_vram) {
+		why = "its BAR is smaller than its VRAM, and the supported sizes are not known";
+	} else if (j->has_len) {
+		why = "neither the VRAM size nor the supported sizes are known";
+	}
+	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s", why);
+	if (j->has_len && j->rebar != PCIE_KNOWN) {
+		pcie_advise(v,
+			"sudo lspci -vv shows the supported sizes; so does "
+			"resource%d_resize in sysfs on kernel 6.1 and later",
+			MAX(j->vram_index, 0));
+	}
+}
+
+bool pcie_can_grow(const struct pcie_judge *j)
+{
+	if (!j->has_len || (j->has_vram && pcie_covers_vram(j->len, j->vram))) {
+		return false;
+	}
+	return j->entry ? j->max_size > j->len : j->tried && j->tried->value > j->len;
+}
+
+static void judge_rebar(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	if (not_asked(j, v)) {
+		return;
+	}
+	add_readings(j, v);
+	if (!j->vram_bar) {
+		say_unknown(j, v);
+		return;
+	}
+	if (j->vram_bar->state == PCIE_BAR_UNPLACED) {
+		pcie_say(v, "unassigned",
+			j->vram_bar_sure ? j->vram_bar->sure : MIN(j->vram_bar->sure, PCIE_LIKELY),
+			PCIE_LEVEL_BAD, "%s, which maps the VRAM, has no address",
+			pcie_vram_bar_name(j));
+		pcie_advise_cause(j, v);
+		return;
+	}
+	if (!j->has_len) {
+		say_unknown(j, v);
+		return;
+	}
+	if (j->has_vram && pcie_covers_vram(j->len, j->vram)) {
+		say_full(j, v);
+	} else if (j->entry && j->len >= j->max_size) {
+		if (j->has_vram || j->len <= USUAL_DEFAULT) {
+			say_card_limit(j, v);
+		} else {
+			char len[TEXT_SIZE_MAX];
+			pcie_say(v, "full", PCIE_LIKELY, PCIE_LEVEL_GOOD,
+				"%s is at the card's largest supported size, %s",
+				pcie_vram_bar_name(j), size(j->len, len));
+		}
+	} else if (j->entry) {
+		say_small(j, v, pcie_rebar_target(j));
+	} else if (j->rebar == PCIE_ABSENT && j->has_vram) {
+		bool hidden = j->m->guest == PCIE_YES || j->d->rebar.null_cap;
+		pcie_say(v, "unsupported",
+			readings_are_sure(j) && j->m->guest == PCIE_NO && !hidden ? PCIE_PROVEN
+										  : PCIE_LIKELY,
+			PCIE_LEVEL_NOTE, "%s",
+			hidden ? "the hypervisor shows no Resizable BAR capability"
+			       : "the card has no Resizable BAR capability");
+		pcie_advise_cause(j, v);
+	} else if (j->tried && !(j->has_vram && pcie_covers_vram(j->len, j->vram))) {
+		say_small(j, v, j->tried->value > j->len ? j->tried->value : 0);
+	} else if (j->rebar == PCIE_KNOWN && j->len > USUAL_DEFAULT && j->len <= GIB) {
+		/* No card with this capability has so little VRAM. */
+		say_small(j, v, 0);
+	} else if (j->resized && j->resized->value && j->len >= j->resized->value) {
+		char len[TEXT_SIZE_MAX];
+		pcie_say(v, "full", PCIE_WEAK, PCIE_LEVEL_GOOD, "the driver grew %s to %s",
+			pcie_vram_bar_name(j), size(j->len, len));
+	} else {
+		say_unknown(j, v);
+	}
+}
+
+const struct pcie_rule pcie_rule_rebar = {
+	.id = "rebar",
+	.title = "does the BAR show all of the VRAM (Resizable BAR)",
+	.answers = "full partial off card-limit unsupported unassigned unknown n-a",
+	.decides = true,
+	.judge = judge_rebar,
+};
