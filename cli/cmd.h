@@ -22,6 +22,7 @@ struct cmd {
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 
+int cmd_check(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stress(int argc, char **argv);
 int cmd_runs(int argc, char **argv);

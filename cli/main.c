@@ -8,6 +8,8 @@
 #include "stress/worker.h"
 
 static const struct cmd commands[] = {
+	{"check", "[SOURCE] [--gpu BDF] [--require LIST] [--explain] [--json]",
+		"verdicts with evidence, worst first", cmd_check},
 	{"show", "[SOURCE] [--json] [--all]", "devices, BARs, Resizable BAR, windows, link",
 		cmd_show},
 	{NULL, NULL, NULL, NULL},

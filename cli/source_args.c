@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/source_args.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,4 +140,24 @@ int cmd_source_scan(
 		.log = a->log,
 	};
 	return pcie_scan(&o, ret, why);
+}
+
+int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why)
+{
+	struct pcie_addr a;
+	if (pcie_addr_parse(bdf, &a) < 0) {
+		why_set(why, "--gpu: '%s' is no PCI address (0000:01:00.0 or 01:00.0)", bdf);
+		return -EINVAL;
+	}
+	int dev = pcie_snapshot_find(s, a);
+	if (dev < 0) {
+		why_set(why, "--gpu: there is no device %s in %s", bdf, s->origin);
+		return -ENOENT;
+	}
+	if (!pcie_device_is_gpu(&s->dev[dev])) {
+		why_set(why, "--gpu: %s is not a GPU", bdf);
+		return -ENOENT;
+	}
+	*ret = dev;
+	return 0;
 }

@@ -44,3 +44,6 @@ void cmd_source_finish(struct cmd_source_args *a);
 /* The machine that source I names, with all witnesses; the caller destroys it. */
 int cmd_source_scan(
 	const struct cmd_source_args *a, size_t i, struct pcie_snapshot **ret, struct why *why);
+
+/* "--gpu BDF": the index of that GPU in S. -EINVAL, -ENOENT with a sentence. */
+int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why);

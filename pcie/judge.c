@@ -368,36 +368,19 @@ static void find_statements(struct pcie_judge *j)
 	}
 }
 
-/* Upstream ports that stand on graphics cards: what hangs below is the card. */
-static bool is_card_upstream(const struct pcie_device *d)
-{
-	static const struct {
-		uint16_t vendor, device;
-	} id[] = {
-		{0x8086, 0x4fa0},                   /* Arc A */
-		{0x8086, 0x4fa1}, {0x8086, 0xe2ff}, /* Arc B */
-		{0x1002, 0x1478},                   /* Navi */
-		{0x1022, 0x1470},                   /* Vega 10 */
-	};
-	for (size_t i = 0; d->have_ids == PCIE_KNOWN && i < ARRAY_LEN(id); i++) {
-		if (d->vendor == id[i].vendor && d->device == id[i].device) {
-			return true;
-		}
-	}
-	return strstr(d->name, "Upstream Port of PCI Express Switch") && strstr(d->name, "Navi");
-}
-
 static void find_path(struct pcie_judge *j)
 {
 	const struct pcie_snapshot *s = j->s;
+	int down[PCIE_PATH_MAX];
+	int n = pcie_path(s, j->dev, down);
 
 	j->hotplugged = j->d->removable;
-	for (int p = j->d->parent; p >= 0 && j->npath < PCIE_PATH_MAX; p = s->dev[p].parent) {
-		j->path[j->npath++] = p;
-		j->hotplugged = j->hotplugged || s->dev[p].removable ||
-				strstr(s->dev[p].name, "Thunderbolt");
+	for (int i = n - 1; i >= 0; i--) {
+		const struct pcie_device *p = &s->dev[down[i]];
+		j->path[j->npath++] = down[i];
+		j->hotplugged = j->hotplugged || p->removable || strstr(p->name, "Thunderbolt");
 	}
-	if (j->npath >= 2 && is_card_upstream(&s->dev[j->path[1]])) {
+	if (pcie_slot_device(s, j->dev) != j->dev) {
 		j->ncard = 2;
 	}
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "pcie/path.h"
 #include "pcie/verdict.h"
 
 #define PCIE_4G ((uint64_t)1 << 32)
@@ -39,8 +40,6 @@ struct pcie_machine {
 	int high_firmware;
 	int no_platform; /* statement: a driver saw no root window above 4 GiB, -1 */
 };
-
-enum { PCIE_PATH_MAX = 32 };
 
 enum pcie_bar_state {
 	PCIE_BAR_NOTHING,  /* not implemented, an upper half, or I/O */

@@ -28,6 +28,8 @@ int pcie_slot_device(const struct pcie_snapshot *s, int dev)
 	bool ids =
 		d->have_ids == PCIE_KNOWN && b->have_ids == PCIE_KNOWN && u->have_ids == PCIE_KNOWN;
 	bool same = ids && b->vendor == d->vendor && u->vendor == d->vendor;
+	/* Vega 10 has a switch with the processor maker's ids. */
+	same = same || (ids && d->vendor == 0x1002 && u->vendor == 0x1022 && u->device == 0x1470);
 	bool types = (b->port_type == PCIE_PORT_DOWNSTREAM || b->port_type == PCIE_PORT_NONE) &&
 		     (u->port_type == PCIE_PORT_UPSTREAM || u->port_type == PCIE_PORT_NONE);
 	return same && types && !b->hotplug_slot ? up : dev;

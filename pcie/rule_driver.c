@@ -77,7 +77,7 @@ static void judge_driver(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_say(v, "on", PCIE_PROVEN, PCIE_LEVEL_GOOD, "the driver may resize the BAR");
 		return;
 	}
-	pcie_say(v, "off", PCIE_PROVEN, PCIE_LEVEL_NOTE,
+	pcie_say(v, "off", PCIE_PROVEN, pcie_can_grow(j) ? PCIE_LEVEL_NOTE : PCIE_LEVEL_GOOD,
 		"the driver does not resize the BAR and takes the size that the firmware set");
 	if (pcie_can_grow(j)) {
 		pcie_advise(v, "in /etc/modprobe.d: %s; rebuild the initramfs and reboot", fix);

@@ -201,7 +201,12 @@ static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 		why = "neither the VRAM size nor the supported sizes are known";
 	}
 	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s", why);
-	if (j->has_len && j->rebar != PCIE_KNOWN) {
+	if (j->has_len && !j->has_vram) {
+		pcie_advise(v,
+			"tell the VRAM size: add \"nvidia-smi -q\", or the driver's lines of "
+			"the kernel log, with --with FILE");
+	}
+	if (j->has_len && j->rebar != PCIE_KNOWN && j->rebar != PCIE_ABSENT) {
 		pcie_advise(v,
 			"sudo lspci -vv shows the supported sizes; so does "
 			"resource%d_resize in sysfs on kernel 6.1 and later",

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/check.h"
+#include "cli/layout.h"
+
+struct page {
+	struct text *out;
+	const struct pcie_snapshot *s;
+	struct cmd_style style;
+	bool explain;
+};
+
+static const char *mark(const struct page *p, enum pcie_level l)
+{
+	static const char *const ascii[] = {"ok", "--", "??", "!!"};
+	static const char *const utf8[] = {"✓ ", "· ", "? ", "✗ "};
+	return p->style.utf8 ? utf8[l] : ascii[l];
+}
+
+static enum cmd_colour colour_of(enum pcie_level l)
+{
+	static const enum cmd_colour c[] = {CMD_GOOD, CMD_PLAIN, CMD_WARN, CMD_BAD};
+	return c[l];
+}
+
+static void heading(const struct page *p, const struct pcie_gpu *g)
+{
+	const struct pcie_device *d = &p->s->dev[g->dev];
+	char addr[PCIE_ADDR_MAX], line[256];
+	int n = snprintf(line, sizeof(line), "%s  %s",
+		g->addr.known ? pcie_addr_format(g->addr, addr) : "(no address)",
+		g->name[0] ? g->name : "unnamed device");
+	if (d->have_ids == PCIE_KNOWN && n > 0 && (size_t)n < sizeof(line)) {
+		n += snprintf(
+			line + n, sizeof(line) - (size_t)n, " [%04x:%04x]", d->vendor, d->device);
+	}
+	if (g->kind != PCIE_GPU_DISCRETE && n > 0 && (size_t)n < sizeof(line)) {
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %s", pcie_gpu_kind_name(g->kind));
+	}
+	text_add(p->out, cmd_colour(p->style, CMD_BOLD));
+	cmd_wrapped(p->out, 0, 14, line);
+	text_add(p->out, cmd_colour(p->style, CMD_PLAIN));
+}
+
+static void print_list(
+	const struct page *p, const char *word, const struct pcie_evidence *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct text t = {0};
+		text_addf(&t, "%s %-3s %s: %s", word, e[i].id, e[i].source, e[i].value);
+		cmd_wrapped(p->out, 5, 17, t.s);
+		text_finish(&t);
+	}
+}
+
+static void print_verdict(const struct page *p, const struct pcie_verdict *v)
+{
+	struct text t = {0};
+	text_addf(&t, "%-16s %-12s%s", v->rule->id, v->answer, v->headline);
+	if (p->explain || v->level == PCIE_LEVEL_BAD) {
+		text_addf(&t, " (%s)", pcie_confidence_name(v->confidence));
+	}
+	text_addf(p->out, "  %s%s%s", cmd_colour(p->style, colour_of(v->level)), mark(p, v->level),
+		cmd_colour(p->style, CMD_PLAIN));
+	/* The mark took four columns. */
+	size_t before = p->out->len;
+	cmd_wrapped(p->out, 4, 34, t.s);
+	memmove(p->out->s + before, p->out->s + before + 3, p->out->len - before - 3 + 1);
+	p->out->len -= 3;
+	text_finish(&t);
+	if (p->explain) {
+		text_addf(p->out, "     %s?\n", v->rule->title);
+		print_list(p, "for    ", v->evidence, v->nevidence);
+		print_list(p, "against", v->against, v->nagainst);
+	}
+}
+
+/* Without --explain: the main questions, and of the others what is not good. */
+static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struct pcie_verdict *v)
+{
+	if (p->explain || v->level == PCIE_LEVEL_BAD) {
+		return true;
+	}
+	if (g->kind != PCIE_GPU_DISCRETE) {
+		return !strcmp(v->rule->id, "assignment");
+	}
+	if (v->rule->decides || !strcmp(v->rule->id, "link")) {
+		return true;
+	}
+	return v->level > PCIE_LEVEL_GOOD && strcmp(v->rule->id, "above4g.setup");
+}
+
+static bool said_before(const struct pcie_gpu *g, const char *advice, size_t verdict, size_t n)
+{
+	for (size_t i = 0; i <= verdict; i++) {
+		for (size_t k = 0; k < (i == verdict ? n : g->verdict[i].nadvice); k++) {
+			if (!strcmp(g->verdict[i].advice[k], advice)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void print_advice(const struct page *p, const struct pcie_gpu *g)
+{
+	unsigned number = 0;
+	for (size_t i = 0; i < g->nverdict; i++) {
+		const struct pcie_verdict *v = &g->verdict[i];
+		for (size_t k = 0; k < v->nadvice && is_shown(p, g, v); k++) {
+			struct text t = {0};
+			if (said_before(g, v->advice[k], i, k)) {
+				continue;
+			}
+			text_addf(&t, "%u. %s", ++number, v->advice[k]);
+			if (number == 1) {
+				text_add(p->out, "  What to do\n");
+			}
+			cmd_wrapped(p->out, 4, 7, t.s);
+			text_finish(&t);
+		}
+	}
+}
+
+static void print_gpu(const struct page *p, const struct pcie_gpu *g)
+{
+	heading(p, g);
+	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
+		for (size_t i = 0; i < g->nverdict; i++) {
+			const struct pcie_verdict *v = &g->verdict[i];
+			if ((int)v->level == level && is_shown(p, g, v)) {
+				print_verdict(p, v);
+			}
+		}
+	}
+	const char *cause = pcie_cause_name(g->cause);
+	if (g->cause != PCIE_CAUSE_NONE) {
+		struct text t = {0};
+		text_addf(&t, "Cause: %s%s%s", cause ? cause : "not known",
+			g->cause_text[0] ? ": " : "", g->cause_text);
+		cmd_wrapped(p->out, 2, 9, t.s);
+		text_finish(&t);
+	}
+	print_advice(p, g);
+}
+
+void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const struct pcie_verdicts *v,
+	bool explain, struct cmd_style style)
+{
+	const struct page p = {.out = out, .s = s, .style = style, .explain = explain};
+	bool first = true;
+
+	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
+		for (size_t i = 0; i < v->ngpu; i++) {
+			if ((int)pcie_gpu_deciding_level(&v->gpu[i]) != level) {
+				continue;
+			}
+			if (!first) {
+				text_add(out, "\n");
+			}
+			first = false;
+			print_gpu(&p, &v->gpu[i]);
+		}
+	}
+	for (size_t i = 0; i < s->nnote; i++) {
+		if (i == 0) {
+			text_add(out, "\nNotes\n");
+		}
+		struct text t = {0};
+		char addr[PCIE_ADDR_MAX];
+		if (s->note[i].dev >= 0) {
+			text_addf(&t, "%s: ", pcie_addr_format(s->dev[s->note[i].dev].addr, addr));
+		}
+		text_add(&t, s->note[i].text);
+		cmd_wrapped(out, 2, 4, t.s);
+		text_finish(&t);
+	}
+}
