@@ -170,10 +170,32 @@ const struct pcie_bar *pcie_device_find_bar(
 	return NULL;
 }
 
+/* Without a class: a GPU's driver spoke for it, or a BAR is as large as only GPUs have them. */
+static bool looks_like_gpu(const struct pcie_device *d)
+{
+	static const char *const drivers[] = {
+		"amdgpu", "i915", "nouveau", "nvidia", "radeon", "xe"};
+	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
+		if (!strcmp(d->driver, drivers[i])) {
+			return true;
+		}
+	}
+	for (int i = 0; i < d->nbar && !d->is_bridge; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && b->is64 &&
+			b->prefetchable && b->has_size && b->size >= 256 * MIB) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool pcie_device_is_gpu(const struct pcie_device *d)
 {
-	return d->have_class == PCIE_KNOWN &&
-	       (d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200);
+	if (d->have_class != PCIE_KNOWN) {
+		return looks_like_gpu(d);
+	}
+	return d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200;
 }
 
 /* The BAR's number in d->bar that the ReBAR list names with the largest range, or -1. */

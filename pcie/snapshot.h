@@ -376,7 +376,10 @@ struct pcie_bar *pcie_device_bar(struct pcie_device *d, enum pcie_bar_kind kind,
 const struct pcie_bar *pcie_device_find_bar(
 	const struct pcie_device *d, enum pcie_bar_kind kind, int index);
 
-/* Class 03xxxx or 1200xx: judged as a GPU. iGPUs and BMC displays are in; see pcie_device_kind().
+/*
+ * Class 03xxxx or 1200xx: judged as a GPU. iGPUs and BMC displays are in. Where a text names no
+ * class (a piece of a kernel log), a GPU's driver or a 64-bit prefetchable BAR of 256 MiB or more
+ * stands for it.
  */
 bool pcie_device_is_gpu(const struct pcie_device *d);
 
