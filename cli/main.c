@@ -10,6 +10,8 @@
 static const struct cmd commands[] = {
 	{"check", "[SOURCE] [--gpu BDF] [--require LIST] [--explain] [--json]",
 		"verdicts with evidence, worst first", cmd_check},
+	{"doctor", "[--symptom WORD] [--build-dir DIR] [--fix-script] [--json]",
+		"environment, driver, BIOS and PCIe, clocks", cmd_doctor},
 	{"show", "[SOURCE] [--json] [--all]", "devices, BARs, Resizable BAR, windows, link",
 		cmd_show},
 	{NULL, NULL, NULL, NULL},

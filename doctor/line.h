@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How checks write their lines. Private to the room. */
+#pragma once
+
+#include "doctor/doctor.h"
+
+/* Appends a line; TESTED is formatted. The pointer holds until the next one. */
+struct doctor_line *doctor_add(struct doctor_report *r, enum doctor_group group,
+	enum doctor_result result, const char *id, const char *tested, ...) PRINTF(5, 6);
+void doctor_evidence(struct doctor_line *l, const char *fmt, ...) PRINTF(2, 3);
+/* One more command to copy. */
+void doctor_fix(struct doctor_line *l, const char *fmt, ...) PRINTF(2, 3);
+
+/* S as one word for a POSIX shell, quoted only where it must be; the caller frees it. */
+char *doctor_shell_word(const char *s);
+
+/* ROOT/PATH read into BUF; as file_read_at(). */
+int doctor_read(const struct doctor_options *o, const char *path, char *buf, size_t size);
+
+void doctor_environment(const struct doctor_options *o, struct doctor_report *r);
+void doctor_driver(const struct doctor_options *o, struct doctor_report *r);
+void doctor_pcie(const struct doctor_options *o, struct doctor_report *r);
+void doctor_clocks(const struct doctor_options *o, struct doctor_report *r);
