@@ -12,6 +12,7 @@
 
 const char cmd_tui_options[] =
 	"\nOptions of the screen:\n"
+	"  --demo             a scripted machine and scripted latencies, marked as such\n"
 	"  --start            start the stress at once, whoever else uses the device\n"
 	"  --no-start         wait for the key\n"
 	"  --backend B        cuda, cpu or script; default: the best there is\n"
@@ -20,12 +21,14 @@ const char cmd_tui_options[] =
 	"  --script FILE      what the script back end plays\n"
 	"  --speed N|max      how fast it plays; default 1\n"
 	"  --machine SOURCE   show this machine in place of the live one\n"
+	"  --store FILE       where baselines and runs are kept\n"
 	"  --fps N            frames a second at most, 1 to 60; default 20\n"
 	"  --ascii            plain characters only\n"
 	"  --mouse            take the mouse too\n";
 
 enum {
-	OPT_START = 256,
+	OPT_DEMO = 256,
+	OPT_START,
 	OPT_NO_START,
 	OPT_BACKEND,
 	OPT_SHAPE,
@@ -33,12 +36,14 @@ enum {
 	OPT_SCRIPT,
 	OPT_SPEED,
 	OPT_MACHINE,
+	OPT_STORE,
 	OPT_FPS,
 	OPT_ASCII,
 	OPT_MOUSE,
 };
 
 static const struct option options[] = {
+	{"demo", no_argument, NULL, OPT_DEMO},
 	{"start", no_argument, NULL, OPT_START},
 	{"no-start", no_argument, NULL, OPT_NO_START},
 	{"backend", required_argument, NULL, OPT_BACKEND},
@@ -47,6 +52,7 @@ static const struct option options[] = {
 	{"script", required_argument, NULL, OPT_SCRIPT},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"machine", required_argument, NULL, OPT_MACHINE},
+	{"store", required_argument, NULL, OPT_STORE},
 	{"fps", required_argument, NULL, OPT_FPS},
 	{"ascii", no_argument, NULL, OPT_ASCII},
 	{"mouse", no_argument, NULL, OPT_MOUSE},
@@ -83,6 +89,12 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 	struct why why;
 	uint64_t n;
 	switch (opt) {
+	case OPT_DEMO:
+		o->demo = true;
+		return 0;
+	case OPT_STORE:
+		o->store = arg;
+		return 0;
 	case OPT_START:
 		o->start = TUI_START_NOW;
 		return 0;

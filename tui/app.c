@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runs/session.h"
 #include "tui/chrome.h"
 #include "tui/view.h"
 #include "tui/window.h"
 
-enum { WORKER_PATIENCE_MS = 300, SCAN_PATIENCE_MS = 500 };
+enum { WORKER_PATIENCE_MS = 300, SCAN_PATIENCE_MS = 500, STORE_PATIENCE_MS = 3000, FEW = 30 };
 
 static const uint64_t message_ns = 6000000000u;
 
@@ -23,13 +24,16 @@ void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_n
 	tui_live_init(&a->live);
 	a->live.config = o->config;
 	tui_window_init(&a->window);
+	tui_keep_init(&a->keep, o->store, o->demo);
 }
 
 bool tui_app_finish(struct tui_app *a)
 {
 	tui_live_finish(&a->live, WORKER_PATIENCE_MS);
 	tui_window_finish(&a->window);
-	return tui_machine_finish(&a->machine, SCAN_PATIENCE_MS) == 0;
+	/* The store first: what was recorded matters more than a tidy scanner. */
+	bool kept = tui_keep_finish(&a->keep, STORE_PATIENCE_MS) == 0;
+	return tui_machine_finish(&a->machine, SCAN_PATIENCE_MS) == 0 && kept;
 }
 
 void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...)
@@ -154,20 +158,145 @@ static void note_phase(struct tui_app *a)
 	}
 }
 
-void tui_app_tick(struct tui_app *a, uint64_t now_ns)
+void tui_app_compare_then(struct tui_app *a)
 {
-	a->now_ns = now_ns;
-	if (tui_machine_poll(&a->machine, now_ns)) {
+	const struct tui_baseline *b = &a->keep.baseline;
+	const struct stress_status *st = &a->live.status;
+	a->since = b->env;
+	if (*b->device && *st->device && strcmp(b->device, st->device) != 0) {
+		tui_changes_add(&a->since, "device %.40s → %.40s", b->device, st->device);
+	}
+	a->compared = a->machine.then && a->machine.snapshot;
+	if (a->compared) {
+		tui_changes_find(a->machine.then, a->machine.snapshot, &a->since);
+	}
+	a->dirty = true;
+}
+
+void tui_app_mark(struct tui_app *a)
+{
+	const struct runs_hist *h = &a->window.hist;
+	if (h->total < FEW) {
+		tui_app_say(a, TUI_TONE_NOTE, "too few samples for a baseline: %llu, at least %d",
+			(unsigned long long)h->total, FEW);
+		return;
+	}
+	if (a->layer != TUI_HOST) {
+		tui_app_say(a, TUI_TONE_NOTE, "a baseline is of the host layer");
+		return;
+	}
+	tui_keep_mark(&a->keep, &a->live.status, &a->live.config, h, tui_window_ns(&a->window));
+	pcie_snapshot_destroy(a->machine.then);
+	a->machine.then = NULL;
+	a->announce = false;
+	tui_app_compare_then(a);
+	tui_app_event(a, TUI_TONE_PLAIN, "baseline marked");
+	if (a->keep.recorder) {
+		tui_app_say(a, TUI_TONE_PLAIN, "the last %s are the baseline now; storing it",
+			tui_window_name(&a->window));
+	} else {
+		tui_app_say(a, TUI_TONE_NOTE, "baseline marked, not stored: %s", a->keep.why.text);
+	}
+}
+
+/* A baseline of before is back, and the machine then is known or never will be. */
+static void announce(struct tui_app *a)
+{
+	if (!a->announce || a->machine.parsing || !a->machine.snapshot) {
+		return;
+	}
+	a->announce = false;
+	tui_app_compare_then(a);
+	char text[200];
+	tui_changes_join(&a->since, text, sizeof(text));
+	const char *when =
+		a->keep.baseline.same_boot ? "this boot's baseline" : "baseline of before";
+	if (a->since.n) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s; since then: %s", when, text);
+	} else {
+		tui_app_say(a, TUI_TONE_PLAIN, "%s; %s", when,
+			a->compared ? "nothing known to matter has changed since"
+				    : "the machine then is not known");
+	}
+}
+
+static void tick_store(struct tui_app *a)
+{
+	struct tui_keep *k = &a->keep;
+	const char *record;
+	size_t len;
+	unsigned news = tui_keep_poll(k, &record, &len);
+	if (news & TUI_KEEP_LOADED) {
+		if (record) {
+			tui_machine_parse_then(&a->machine, record, len);
+		}
+		a->announce = true;
 		a->dirty = true;
+	}
+	if (news & TUI_KEEP_MARKED) {
+		tui_app_say(
+			a, TUI_TONE_GOOD, "baseline stored; it will be drawn after a reboot too");
+	}
+	if (news & TUI_KEEP_UNMARKED) {
+		tui_app_say(a, TUI_TONE_BAD, "the baseline could not be stored: %s", k->why.text);
+	}
+	a->dirty |= (news & TUI_KEEP_CHANGED) != 0;
+
+	/* The baseline of what runs, or will run. */
+	const struct stress_status *st = &a->live.status;
+	bool known = a->live.have_status && *st->backend;
+	struct runs_info info = {0};
+	runs_info_configured(&info, &a->live.config);
+	const char *backend = known ? st->backend : a->live.config.backend;
+	if (known && k->baseline.band.set && strcmp(k->baseline.backend, st->backend) != 0 &&
+		!a->options.demo) {
+		k->baseline.band.set = false;
+	}
+	tui_keep_ask(k, backend, info.shape, info.dtype);
+}
+
+static void note_changes(struct tui_app *a)
+{
+	const struct tui_machine *m = &a->machine;
+	if (!m->previous || !m->snapshot || m->why.text[0]) {
+		return;
+	}
+	struct tui_changes c = {0};
+	tui_changes_find(m->previous, m->snapshot, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		tui_app_event(a, TUI_TONE_NOTE, "%s", c.text[i]);
+	}
+	if (c.n) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s%s", c.text[0], c.n > 1 ? ", and more" : "");
+	}
+}
+
+static void tick_machine(struct tui_app *a)
+{
+	unsigned news = tui_machine_poll(&a->machine, a->now_ns);
+	if (news & TUI_MACHINE_SCANNED) {
+		a->dirty = true;
+		note_changes(a);
 		if (a->selected >= a->machine.nlisted) {
 			a->selected = a->machine.nlisted ? a->machine.nlisted - 1 : 0;
 		}
 	}
+	if (news && a->keep.baseline.band.set) {
+		tui_app_compare_then(a);
+	}
+}
+
+void tui_app_tick(struct tui_app *a, uint64_t now_ns)
+{
+	a->now_ns = now_ns;
+	tick_machine(a);
 	decide_start(a);
 	if (tui_live_poll(&a->live, now_ns, NULL)) {
 		a->dirty = true;
 	}
 	note_phase(a);
+	tick_store(a);
+	announce(a);
 	if (a->message.until_ns && now_ns >= a->message.until_ns) {
 		a->message.until_ns = 0;
 		a->dirty = true;
@@ -176,7 +305,9 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 
 void tui_app_prepare(struct tui_app *a, const struct tui_canvas *c)
 {
-	tui_window_update(&a->window, &a->live, a->layer, a->now_ns,
+	const struct tui_band none = {0};
+	tui_window_update(&a->window, &a->live, a->layer,
+		a->layer == TUI_HOST ? &a->keep.baseline.band : &none, a->now_ns,
 		tui_plot_columns(c, (struct tui_rect){0, 0, c->w - 2, 2}));
 }
 
@@ -237,6 +368,9 @@ static bool common_key(struct tui_app *a, uint32_t key)
 		return true;
 	case 'l':
 		tui_window_log(&a->window);
+		return true;
+	case 'b':
+		tui_app_mark(a);
 		return true;
 	case 'r':
 		tui_machine_scan(&a->machine, a->now_ns);

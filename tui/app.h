@@ -13,6 +13,7 @@
 #include "runs/hist.h"
 #include "runs/series.h"
 #include "tui/canvas.h"
+#include "tui/keep.h"
 #include "tui/live.h"
 #include "tui/machine.h"
 #include "tui/plot.h"
@@ -80,6 +81,11 @@ struct tui_app {
 	enum tui_layer layer;
 	struct tui_window window;
 
+	struct tui_keep keep;
+	struct tui_changes since; /* in the machine, since the baseline */
+	bool compared;            /* SINCE is what is known */
+	bool announce;            /* a baseline of before came back: say what changed */
+
 	struct tui_message message;
 	struct tui_event event[TUI_EVENTS]; /* a ring: the newest NEVENT */
 	size_t nevent, first_event;
@@ -102,6 +108,9 @@ void tui_app_key(struct tui_app *a, struct tui_input in);
 /* Things keys and views ask for. */
 void tui_app_start_stop(struct tui_app *a);
 void tui_app_pause(struct tui_app *a);
+void tui_app_mark(struct tui_app *a);
+/* Works out what changed since the baseline, from what is known of both machines. */
+void tui_app_compare_then(struct tui_app *a);
 void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
 void tui_app_event(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
 

@@ -29,7 +29,7 @@ struct tui_glyphs {
 	uint32_t half_up, half_down, full;
 	uint32_t shade[5];  /* nothing … solid */
 	uint32_t eighth[9]; /* vertical bar of 0 … 8 eighths */
-	uint32_t part[9];   /* horizontal bar of 0 … 8 eighths */
+	uint32_t meter, meter_rest;
 };
 
 const struct tui_glyphs *tui_glyphs(enum tui_charset set);

@@ -46,6 +46,14 @@ static void forget(struct tui_live *l)
 	l->samples = l->mismatches = 0;
 }
 
+static void read_status(struct tui_live *l)
+{
+	stress_worker_status(l->worker, &l->status);
+	if (l->embellish) {
+		l->embellish(&l->status);
+	}
+}
+
 int tui_live_start(struct tui_live *l, uint64_t now_ns, struct why *why)
 {
 	stress_worker_destroy(l->worker, 0);
@@ -57,7 +65,7 @@ int tui_live_start(struct tui_live *l, uint64_t now_ns, struct why *why)
 		return r;
 	}
 	l->started_ns = now_ns;
-	stress_worker_status(l->worker, &l->status);
+	read_status(l);
 	l->have_status = true;
 	return 0;
 }
@@ -141,7 +149,7 @@ bool tui_live_poll(struct tui_live *l, uint64_t now_ns, const struct tui_live_si
 	}
 	struct stress_status before = l->status;
 	stress_worker_poll(l->worker);
-	stress_worker_status(l->worker, &l->status);
+	read_status(l);
 
 	struct stress_sample chunk[CHUNK];
 	size_t n, taken = 0;

@@ -32,6 +32,8 @@ struct tui_live {
 	struct runs_series *series[TUI_LAYERS];
 	bool has[TUI_LAYERS];   /* samples came with this layer */
 	struct runs_hist total; /* the whole run, host */
+	/* The demo's: adds to the status what no script can know. NULL else. */
+	void (*embellish)(struct stress_status *st);
 };
 
 /* What a window of samples says; the band as DESIGN's rule 9 has it. */

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "tui/demo.h"
 
 struct loop {
 	struct tui_app app;
@@ -22,7 +23,7 @@ struct loop {
 	uint64_t drawn_ns;
 };
 
-enum { IN, SIGNALS, TIMER, SCANNER, UDEV, WORKER, OUT, FDS };
+enum { IN, SIGNALS, TIMER, SCANNER, UDEV, RECORDER, WORKER, OUT, FDS };
 
 static const int watched[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH, SIGUSR1};
@@ -171,6 +172,7 @@ static void turn(struct loop *l)
 		[TIMER] = {.fd = l->timer, .events = POLLIN},
 		[SCANNER] = {.fd = tui_machine_fd(&a->machine), .events = POLLIN},
 		[UDEV] = {.fd = tui_machine_watch_fd(&a->machine), .events = POLLIN},
+		[RECORDER] = {.fd = tui_keep_fd(&a->keep), .events = POLLIN},
 		/* While it runs, the timer looks often enough; its fd tells of the rest. */
 		[WORKER] = {.fd = a->live.worker && !moving ? stress_worker_fd(a->live.worker) : -1,
 			.events = POLLIN},
@@ -222,7 +224,17 @@ int tui_run(const struct tui_options *o, struct why *why)
 	}
 	tui_canvas_init(&l->canvas, 1, 1, tui_screen_glyphs(l->screen));
 	tui_app_init(&l->app, o, clock_ns());
-	tui_machine_scan(&l->app.machine, l->app.now_ns);
+	_cleanup_fd_ int demo = -1;
+	if (o->demo) {
+		demo = tui_demo_open(&l->app, why);
+	} else {
+		tui_machine_scan(&l->app.machine, l->app.now_ns);
+	}
+	if (o->demo && demo < 0) {
+		tui_screen_close(l->screen);
+		tui_app_finish(&l->app);
+		return demo;
+	}
 	resize(l);
 	draw(l, true);
 	while (!l->app.quit) {

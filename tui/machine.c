@@ -14,6 +14,8 @@ struct scan {
 	struct pcie_snapshot *result;
 	int status;
 	struct why why;
+	char *record; /* a parse of these bytes in place of a scan; owned */
+	size_t len;
 };
 
 void tui_machine_init(struct tui_machine *m, const char *source)
@@ -30,6 +32,7 @@ static void drop_items(struct tui_machine *m)
 	for (struct job_item *i; (i = job_collect(m->scanner));) {
 		struct scan *s = (struct scan *)i;
 		pcie_snapshot_destroy(s->result);
+		free(s->record);
 		free(s);
 	}
 }
@@ -39,7 +42,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	int r = 0;
 	if (m->scanner) {
 		struct pollfd p = {.fd = job_fd(m->scanner), .events = POLLIN};
-		if (m->scanning && poll(&p, 1, timeout_ms) > 0) {
+		if ((m->scanning || m->parsing) && poll(&p, 1, timeout_ms) > 0) {
 			timeout_ms = 100; /* it has ended: only the thread is to be joined */
 		}
 		drop_items(m);
@@ -48,6 +51,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	pcie_watch_close(m->watch);
 	pcie_snapshot_destroy(m->snapshot);
 	pcie_snapshot_destroy(m->previous);
+	pcie_snapshot_destroy(m->then);
 	free(m->listed);
 	*m = (struct tui_machine){0};
 	return r;
@@ -56,7 +60,19 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
-	s->status = pcie_scan(&s->options, &s->result, &s->why);
+	s->status = s->record ? pcie_scan_buffer("the baseline's machine", s->record, s->len,
+					&s->result, &s->why)
+			      : pcie_scan(&s->options, &s->result, &s->why);
+}
+
+static int need_scanner(struct tui_machine *m)
+{
+	int r = m->scanner ? 0 : job_create("scanner", &m->scanner);
+	if (r < 0) {
+		m->scanner = NULL;
+		why_set(&m->why, "the scanner thread could not be started");
+	}
+	return r;
 }
 
 int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
@@ -65,12 +81,9 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 		m->again = true;
 		return 0;
 	}
-	if (!m->scanner) {
-		int r = job_create("scanner", &m->scanner);
-		if (r < 0) {
-			why_set(&m->why, "the scanner thread could not be started");
-			return r;
-		}
+	int r = need_scanner(m);
+	if (r < 0) {
+		return r;
 	}
 	struct scan *s = xcalloc(1, sizeof(*s));
 	s->item.run = run_scan;
@@ -79,6 +92,23 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 	m->scan_asked_ns = now_ns;
 	job_post(m->scanner, &s->item);
 	return 0;
+}
+
+void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t len)
+{
+	pcie_snapshot_destroy(m->then);
+	m->then = NULL;
+	if (need_scanner(m) < 0) {
+		return;
+	}
+	struct scan *s = xcalloc(1, sizeof(*s));
+	s->item.run = run_scan;
+	s->record = xmalloc(len + 1);
+	memcpy(s->record, record, len);
+	s->record[len] = '\0';
+	s->len = len;
+	m->parsing = true;
+	job_post(m->scanner, &s->item);
 }
 
 int tui_machine_fd(const struct tui_machine *m)
@@ -91,30 +121,42 @@ int tui_machine_watch_fd(const struct tui_machine *m)
 	return m->watch ? pcie_watch_fd(m->watch) : -1;
 }
 
-bool tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
+static unsigned take(struct tui_machine *m, struct scan *s)
+{
+	if (s->record) {
+		m->parsing = false;
+		pcie_snapshot_destroy(m->then);
+		m->then = s->status < 0 ? NULL : s->result;
+		return TUI_MACHINE_PARSED;
+	}
+	m->scanning = false;
+	if (s->status < 0) {
+		m->why = s->why;
+	} else {
+		m->why.text[0] = '\0';
+		tui_machine_set(m, s->result);
+	}
+	return TUI_MACHINE_SCANNED;
+}
+
+unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
 {
 	if (m->watch && pcie_watch_drain(m->watch)) {
 		tui_machine_scan(m, now_ns);
 	}
-	bool any = false;
+	unsigned news = 0;
 	struct job_item *i;
 	while (m->scanner && (i = job_collect(m->scanner))) {
 		struct scan *s = (struct scan *)i;
-		m->scanning = false;
-		if (s->status < 0) {
-			m->why = s->why;
-		} else {
-			m->why.text[0] = '\0';
-			tui_machine_set(m, s->result);
-		}
+		news |= take(m, s);
+		free(s->record);
 		free(s);
-		any = true;
 	}
-	if (any && m->again) {
+	if ((news & TUI_MACHINE_SCANNED) && m->again) {
 		m->again = false;
 		tui_machine_scan(m, now_ns);
 	}
-	return any;
+	return news;
 }
 
 static bool has_bars(const struct pcie_device *d)

@@ -26,6 +26,8 @@ struct tui_machine {
 	const char *source;             /* of pcie_scan(); NULL: the live machine */
 	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
 	struct pcie_snapshot *previous; /* what the last scan replaced; for the difference */
+	struct pcie_snapshot *then;     /* the machine at the baseline; NULL: not known */
+	bool parsing;                   /* … yet */
 };
 
 void tui_machine_init(struct tui_machine *m, const char *source);
@@ -34,12 +36,18 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms);
 
 /* Starts a scan, or another one after the one under way. */
 int tui_machine_scan(struct tui_machine *m, uint64_t now_ns);
+/* Reads a capture record (copied) into m->then, on the scanner too. */
+void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t len);
 /* -1 while there is no scanner. */
 int tui_machine_fd(const struct tui_machine *m);
 /* udev's monitor, -1 without one. */
 int tui_machine_watch_fd(const struct tui_machine *m);
-/* Takes in what udev says, and finished scans: true when there is a new snapshot or a failure. */
-bool tui_machine_poll(struct tui_machine *m, uint64_t now_ns);
+enum tui_machine_news {
+	TUI_MACHINE_SCANNED = 1, /* a new snapshot, or why there is none */
+	TUI_MACHINE_PARSED = 2,  /* m->then */
+};
+/* Takes in what udev says, and what the scanner has finished: a mask of news. */
+unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns);
 
 /* Takes S over as the machine. */
 void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s);

@@ -437,13 +437,7 @@ void tui_hist_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_bin
 void tui_meter(
 	struct tui_canvas *c, struct tui_rect r, int x, int y, int w, unsigned style, double share)
 {
-	int eighths = (int)lround(MIN(MAX(share, 0), 1) * w * 8);
-	for (int i = 0; i < w; i++) {
-		int fill = MIN(MAX(eighths - i * 8, 0), 8);
-		if (fill) {
-			tui_put(c, r, x + i, y, style, c->glyphs->part[fill]);
-		} else {
-			tui_put(c, r, x + i, y, TUI_FRAME, c->glyphs->dots);
-		}
-	}
+	int full = (int)lround(MIN(MAX(share, 0), 1) * w);
+	tui_hline(c, r, x, y, full, style, c->glyphs->meter);
+	tui_hline(c, r, x + full, y, w - full, TUI_FRAME, c->glyphs->meter_rest);
 }

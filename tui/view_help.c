@@ -8,6 +8,7 @@ static const struct tui_hint keys[] = {
 	{"p", "pause, go on (also space)"},
 	{"↑ ↓", "choose a device (also k j)"},
 	{"+ -", "shorter, longer window"},
+	{"b", "what is shown becomes the baseline"},
 	{"l", "linear or logarithmic axis"},
 	{"r", "read the machine again"},
 	{"Ctrl-L", "draw the screen anew"},

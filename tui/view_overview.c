@@ -2,6 +2,7 @@
 /* Devices with their BARs above, latency below: the first thing one sees. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -66,6 +67,30 @@ static const char *why_empty(const struct tui_app *a)
 	return tui_live_active(l) ? "waiting for the first samples" : "no samples";
 }
 
+/* What the baseline is, and what changed since: the plot's legend. */
+static void draw_legend(const struct tui_app *a, struct tui_canvas *c, struct tui_rect row)
+{
+	const struct tui_baseline *b = &a->keep.baseline;
+	char t[TEXT_TIME_MAX], date[32] = "", text[400];
+	time_t marked = (time_t)(b->marked / 1000000000);
+	struct tm tm;
+	if (localtime_r(&marked, &tm)) {
+		strftime(date, sizeof(date), "%e %b %H:%M", &tm);
+	}
+	tui_put(c, row, 1, 0, TUI_BASELINE, c->glyphs->dash);
+	tui_put(c, row, 2, 0, TUI_BASELINE, c->glyphs->dash);
+	snprintf(text, sizeof(text), "baseline p50 %s ±%.1f %%, %s%s",
+		text_ns((uint64_t)b->band.p50, t),
+		(b->band.p95 - b->band.p5) / 2 / b->band.p50 * 100,
+		date[0] == ' ' ? date + 1 : date, b->same_boot ? "" : ", another boot");
+	int x = tui_text_fit(c, row, 4, 0, row.w - 5, TUI_BASELINE, text);
+	if (a->since.n && x + 12 < row.w) {
+		tui_changes_join(&a->since, text, sizeof(text));
+		x = tui_text(c, row, x + 2, 0, TUI_FAINT, "since: ");
+		tui_text_fit(c, row, x, 0, row.w - x - 1, TUI_TEXT, text);
+	}
+}
+
 static void draw_latency(
 	const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, bool compact)
 {
@@ -77,12 +102,15 @@ static void draw_latency(
 		.column = w->column,
 		.ncolumn = w->ncolumn,
 		.y = w->y,
+		.baseline = a->layer == TUI_HOST ? a->keep.baseline.band : (struct tui_band){0},
 		.seconds = (double)w->column_ns * (double)w->ncolumn / 1e9,
 		.seconds_ago = (double)(a->now_ns - MIN(w->end_ns, a->now_ns)) / 1e9,
 		.empty = why_empty(a),
 		.cursor = -1,
 	};
-	(void)compact;
+	if (p.baseline.set && !compact && r.h > 6) {
+		draw_legend(a, c, tui_take_top(&r, 1));
+	}
 	tui_plot_draw(c, tui_inset(r, 1, 0), &p);
 }
 
@@ -99,6 +127,13 @@ static void draw_histogram(const struct tui_app *a, struct tui_canvas *c, struct
 		return;
 	}
 	b.over = tui_hist_spread(&w->hist, &w->y, count, n);
+	_cleanup_free_ double *behind = NULL;
+	const struct tui_baseline *base = &a->keep.baseline;
+	if (base->band.set && a->layer == TUI_HOST) {
+		behind = xcalloc(MAX(n, 1), sizeof(*behind));
+		tui_hist_spread(&base->hist, &w->y, behind, n);
+		b.behind = behind;
+	}
 	b.p5 = (double)w->figures.p5;
 	b.p50 = (double)w->figures.p50;
 	b.p95 = (double)w->figures.p95;
@@ -151,6 +186,7 @@ static bool overview_key(struct tui_app *a, struct tui_input in)
 static const struct tui_hint hints[] = {
 	{"↑↓", "device"},
 	{"+-", "window"},
+	{"b", "baseline"},
 	{"l", "log scale"},
 	{"r", "read again"},
 	{NULL, NULL},

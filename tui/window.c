@@ -110,7 +110,16 @@ static void update_columns(struct tui_window *w, const struct runs_series *s, ui
 	w->ncolumn = n;
 }
 
-static void update_scale(struct tui_window *w, uint64_t now_ns)
+/* Room for the baseline, unless it is so far away that the live line would be flat. */
+static void include_band(const struct tui_band *b, double p50, double *lo, double *hi)
+{
+	if (b->set && b->p50 < 3 * p50 && b->p50 > p50 / 3) {
+		*lo = MIN(*lo, b->p5);
+		*hi = MAX(*hi, b->p95);
+	}
+}
+
+static void update_scale(struct tui_window *w, const struct tui_band *band, uint64_t now_ns)
 {
 	const struct runs_hist *h = &w->hist;
 	if (h->total == 0) {
@@ -118,6 +127,7 @@ static void update_scale(struct tui_window *w, uint64_t now_ns)
 	}
 	double lo = (double)runs_hist_quantile(h, w->y.log ? 0 : 0.005);
 	double hi = (double)(w->y.log ? h->max : runs_hist_quantile(h, 0.99));
+	include_band(band, (double)w->figures.p50, &lo, &hi);
 	struct tui_scale before = w->y, wanted = w->y;
 	tui_scale_fit(&wanted, lo, (double)w->figures.p50, hi, true);
 	bool same = wanted.lo == before.lo && wanted.hi == before.hi;
@@ -132,7 +142,7 @@ static void update_scale(struct tui_window *w, uint64_t now_ns)
 }
 
 void tui_window_update(struct tui_window *w, const struct tui_live *live, enum tui_layer layer,
-	uint64_t now_ns, size_t ncolumn)
+	const struct tui_band *band, uint64_t now_ns, size_t ncolumn)
 {
 	const struct runs_series *s = live->series[layer];
 	size_t n = MIN(ncolumn, (size_t)TUI_COLUMNS_MAX);
@@ -146,6 +156,6 @@ void tui_window_update(struct tui_window *w, const struct tui_live *live, enum t
 		runs_series_hist(s, w->end_ns - MIN(span, w->end_ns), w->end_ns, &w->hist);
 		tui_figures_make(&w->hist, &live->status, &w->figures);
 		w->figured_ns = now_ns;
-		update_scale(w, now_ns);
+		update_scale(w, band, now_ns);
 	}
 }

@@ -22,5 +22,6 @@ void tui_window_log(struct tui_window *w);
 uint64_t tui_window_ns(const struct tui_window *w);
 const char *tui_window_name(const struct tui_window *w);
 
+/* BAND: the baseline, for which the axis makes room. */
 void tui_window_update(struct tui_window *w, const struct tui_live *live, enum tui_layer layer,
-	uint64_t now_ns, size_t ncolumn);
+	const struct tui_band *band, uint64_t now_ns, size_t ncolumn);

@@ -174,7 +174,7 @@ static void the_set_fits_the_terminal(void **state)
 	/* A set's own glyphs need no stand-in: they are drawn as they are. */
 	const struct tui_glyphs *a = tui_glyphs(TUI_ASCII);
 	const uint32_t *g = &a->hline;
-	for (const uint32_t *p = g; p < a->part + 9; p++) {
+	for (const uint32_t *p = g; p < a->eighth + 9; p++) {
 		assert_in_range(*p, 0x20, 0x7e);
 	}
 }

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/keep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "pcie/scan.h"
+#include "runs/session.h"
+
+/* A commit takes some ms on a healthy disk; beyond this the screen says that it is slow. */
+static const uint64_t lag_ns = 2000000000u;
+
+void tui_keep_init(struct tui_keep *k, const char *store, bool demo)
+{
+	*k = (struct tui_keep){0};
+	runs_hist_init(&k->baseline.hist, RUNS_HIST_1PCT);
+	_cleanup_free_ char *path = NULL;
+	if (demo) {
+		why_set(&k->why, "the demo stores nothing");
+		return;
+	}
+	if (runs_store_path(store, &path, &k->why) < 0) {
+		return;
+	}
+	const struct runs_recorder_options o = {.path = path, .capture = pcie_capture};
+	if (runs_recorder_create(&o, &k->recorder, &k->why) < 0) {
+		k->recorder = NULL;
+	}
+}
+
+int tui_keep_finish(struct tui_keep *k, int timeout_ms)
+{
+	int r = runs_recorder_destroy(k->recorder, timeout_ms);
+	runs_hist_finish(&k->baseline.hist);
+	*k = (struct tui_keep){0};
+	return r;
+}
+
+int tui_keep_fd(const struct tui_keep *k)
+{
+	return k->recorder ? runs_recorder_fd(k->recorder) : -1;
+}
+
+static void set_band(struct tui_baseline *b)
+{
+	b->band = (struct tui_band){
+		.set = b->hist.total > 0,
+		.p5 = (double)runs_hist_quantile(&b->hist, 0.05),
+		.p50 = (double)runs_hist_quantile(&b->hist, 0.50),
+		.p95 = (double)runs_hist_quantile(&b->hist, 0.95),
+	};
+}
+
+/* Takes the recorder's answer over. */
+static void take_loaded(struct tui_keep *k, const struct runs_loaded *l)
+{
+	struct tui_baseline *b = &k->baseline;
+	const struct runs_baseline *from = &l->baseline;
+	runs_hist_reset(&b->hist);
+	runs_hist_merge(&b->hist, &from->hist);
+	set_band(b);
+	b->marked = from->marked;
+	b->same_boot = l->same_boot;
+	b->stored = true;
+	text_copy(b->backend, sizeof(b->backend), from->backend);
+	text_copy(b->device, sizeof(b->device), from->device);
+	text_copy(b->shape, sizeof(b->shape), from->shape);
+	text_copy(b->dtype, sizeof(b->dtype), from->dtype);
+	b->env = (struct tui_changes){0};
+	for (size_t i = 0; i < l->ndiff; i++) {
+		const struct runs_env_diff *d = &l->diff[i];
+		if (d->weight == RUNS_ENV_MATTERS) {
+			tui_changes_add(&b->env, "%.24s %.40s → %.40s", d->name, d->a, d->b);
+		}
+	}
+}
+
+static unsigned poll_load(struct tui_keep *k, const char **ret_record, size_t *ret_len)
+{
+	int done = k->load_ticket ? runs_recorder_done(k->recorder, k->load_ticket) : 0;
+	if (!done) {
+		return 0;
+	}
+	k->load_ticket = 0;
+	const struct runs_loaded *l = done == 1 ? runs_recorder_loaded(k->recorder) : NULL;
+	if (!l) {
+		return 0;
+	}
+	take_loaded(k, l);
+	*ret_record = l->machine;
+	*ret_len = l->machine_len;
+	return TUI_KEEP_LOADED;
+}
+
+unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_len)
+{
+	*ret_record = NULL;
+	if (!k->recorder) {
+		return 0;
+	}
+	struct runs_recorder_state before = k->state;
+	runs_recorder_poll(k->recorder);
+	runs_recorder_state(k->recorder, &k->state);
+	unsigned news = before.phase != k->state.phase ? TUI_KEEP_CHANGED : 0;
+	news |= (before.waiting_ns > lag_ns) != (k->state.waiting_ns > lag_ns) ? TUI_KEEP_CHANGED
+									       : 0;
+	news |= poll_load(k, ret_record, ret_len);
+	int done = k->mark_ticket ? runs_recorder_done(k->recorder, k->mark_ticket) : 0;
+	if (done) {
+		k->mark_ticket = 0;
+		k->baseline.stored = done == 1;
+		if (done < 0) {
+			why_set(&k->why, "%s", *k->state.why ? k->state.why : strerror(-done));
+		}
+		news |= done == 1 ? TUI_KEEP_MARKED : TUI_KEEP_UNMARKED;
+	}
+	return news;
+}
+
+void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, const char *dtype)
+{
+	char asked[sizeof(k->asked)];
+	snprintf(asked, sizeof(asked), "%s/%s/%s", backend ? backend : "", shape ? shape : "",
+		dtype ? dtype : "");
+	if (!k->recorder || !strcmp(asked, k->asked)) {
+		return;
+	}
+	text_copy(k->asked, sizeof(k->asked), asked);
+	k->load_ticket = runs_recorder_load(k->recorder, backend && *backend ? backend : NULL,
+		shape && *shape ? shape : NULL, dtype && *dtype ? dtype : NULL);
+}
+
+void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
+	const struct stress_config *c, const struct runs_hist *h, uint64_t window_ns)
+{
+	struct tui_baseline *b = &k->baseline;
+	struct runs_info info = {0};
+	runs_info_configured(&info, c);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+
+	runs_hist_reset(&b->hist);
+	runs_hist_merge(&b->hist, h);
+	set_band(b);
+	b->marked = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	b->same_boot = true;
+	b->stored = false;
+	b->env = (struct tui_changes){0};
+	text_copy(b->backend, sizeof(b->backend), st->backend);
+	text_copy(b->device, sizeof(b->device), st->device);
+	text_copy(b->shape, sizeof(b->shape), info.shape);
+	text_copy(b->dtype, sizeof(b->dtype), info.dtype);
+	if (!k->recorder) {
+		return;
+	}
+	struct runs_baseline mark = {
+		.threads = st->threads, .window_ns = window_ns, .hist = b->hist};
+	text_copy(mark.backend, sizeof(mark.backend), st->backend);
+	text_copy(mark.device, sizeof(mark.device), st->device);
+	text_copy(mark.kernel, sizeof(mark.kernel), st->kernel);
+	text_copy(mark.shape, sizeof(mark.shape), info.shape);
+	text_copy(mark.dtype, sizeof(mark.dtype), info.dtype);
+	k->mark_ticket = runs_recorder_mark(k->recorder, &mark); /* copies the histogram */
+	k->load_ticket = 0; /* what is stored is older than this */
+}
+
+uint64_t tui_keep_lag_ns(const struct tui_keep *k)
+{
+	return k->recorder && k->state.waiting_ns > lag_ns ? k->state.waiting_ns : 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What outlives the screen: the recorder, which alone writes the store, and the
+ * baseline that it keeps. Nothing here waits for the disk. Main thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/why.h"
+#include "runs/recorder.h"
+#include "stress/worker.h"
+#include "tui/changes.h"
+#include "tui/plot.h"
+
+struct tui_baseline {
+	struct tui_band band; /* host latency of the GEMM; band.set: there is one */
+	struct runs_hist hist;
+	int64_t marked; /* UNIX ns */
+	bool same_boot, stored;
+	char backend[16], device[96], shape[32], dtype[8];
+	struct tui_changes env; /* kernel, driver, governor … then and now */
+};
+
+struct tui_keep {
+	struct runs_recorder *recorder; /* NULL: none; why says so */
+	struct runs_recorder_state state;
+	struct why why;
+	struct tui_baseline baseline;
+	uint64_t mark_ticket, load_ticket; /* under way; 0: none */
+	char asked[64];                    /* what the last load asked for */
+};
+
+/* STORE NULL: the user's own. Without one the screen works on and says why. */
+void tui_keep_init(struct tui_keep *k, const char *store, bool demo);
+/* -ETIMEDOUT: the disk hangs; leave with _exit(). */
+int tui_keep_finish(struct tui_keep *k, int timeout_ms);
+
+int tui_keep_fd(const struct tui_keep *k); /* -1: no recorder */
+
+enum tui_keep_news {
+	TUI_KEEP_NOTHING = 0,
+	TUI_KEEP_CHANGED = 1,  /* the state */
+	TUI_KEEP_LOADED = 2,   /* a baseline of before is there */
+	TUI_KEEP_MARKED = 4,   /* the mark is on the disk */
+	TUI_KEEP_UNMARKED = 8, /* it could not be stored: state.why or why */
+};
+/* A mask of news. On LOADED, *ret_record is the machine then (a capture; owned by K until the
+ * next load), NULL when none was kept. */
+unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_len);
+
+/* Asks for the newest baseline of this configuration; "" or NULL: any. Once per configuration. */
+void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, const char *dtype);
+
+/* H of the last WINDOW_NS becomes the baseline, at once here and soon on the disk. */
+void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
+	const struct stress_config *c, const struct runs_hist *h, uint64_t window_ns);
+
+/* The store lags: since when, 0 when it does not. */
+uint64_t tui_keep_lag_ns(const struct tui_keep *k);
