@@ -14,6 +14,8 @@ static const struct cmd commands[] = {
 		"environment, driver, BIOS and PCIe, clocks", cmd_doctor},
 	{"show", "[SOURCE] [--json] [--all]", "devices, BARs, Resizable BAR, windows, link",
 		cmd_show},
+	{"stress", "[--seconds N] [--shape MxKxN] [--record LABEL] [--json]",
+		"a GEMM again and again without the screen, and how steady it is", cmd_stress},
 	{NULL, NULL, NULL, NULL},
 };
 

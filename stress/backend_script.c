@@ -92,7 +92,6 @@ static int script_open(const struct stress_config *c, struct stress_lender *lend
 static void script_facts(const struct stress_backend *b, struct stress_facts *ret)
 {
 	*ret = (struct stress_facts){
-		.kernel = "script",
 		.threads = 0,
 		.copies = 1,
 		.series = 1u << STRESS_GEMM,

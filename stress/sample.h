@@ -71,6 +71,9 @@ enum stress_event_kind {
 	STRESS_EVENT_KINDS,
 };
 
+/* "note", "clock-sm", …; "?" for others. */
+const char *stress_event_name(unsigned kind);
+
 /* 64 bytes, from the worker's telemetry thread through a ring of its own. */
 struct stress_event {
 	uint64_t ns;      /* CLOCK_MONOTONIC_RAW when the reading began */

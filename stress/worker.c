@@ -305,6 +305,7 @@ void stress_worker_status(const struct stress_worker *w, struct stress_status *r
 	}
 	uint64_t beat = atomic_load_explicit(&sh->beat_ns, memory_order_relaxed);
 	uint64_t patience = atomic_load_explicit(&sh->patience_ns, memory_order_relaxed);
+	patience = MAX(patience, (uint64_t)STRESS_PATIENCE_MS * 1000000u);
 	uint64_t now = clock_ns();
 	ret->silent_ns = now > beat ? now - beat : 0;
 	/* Opening a device may take seconds in one call; SILENT_NS tells even then. */

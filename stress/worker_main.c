@@ -25,9 +25,8 @@
 
 static const uint64_t wake_every_ns = 5000000;     /* one eventfd write for many samples */
 static const uint64_t control_every_ns = 20000000; /* one look at the socket */
-static const uint64_t patience_least_ns = 700000000;
-static const uint64_t nap_longest_ns = 100000000; /* a sleeping engine still beats */
-static const uint64_t spin_ns = 200000;           /* before an intended start: no late wake-up */
+static const uint64_t nap_longest_ns = 100000000;  /* a sleeping engine still beats */
+static const uint64_t spin_ns = 200000;            /* before an intended start: no late wake-up */
 
 enum { BATCH_MAX = 256 };
 
@@ -262,8 +261,8 @@ static void pace(struct engine *e, struct stress_sample *s)
 static void be_patient(struct engine *e, uint64_t took)
 {
 	e->longest_ns = MAX(took, e->longest_ns - e->longest_ns / 64);
-	atomic_store_explicit(&e->shared->patience_ns, patience_least_ns + 2 * e->longest_ns,
-		memory_order_relaxed);
+	atomic_store_explicit(&e->shared->patience_ns,
+		STRESS_PATIENCE_MS * (uint64_t)1000000 + 2 * e->longest_ns, memory_order_relaxed);
 }
 
 /* One launch and its samples. 0: the end, 1: go on, negative: fatal. */

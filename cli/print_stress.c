@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/layout.h"
+#include "cli/stress.h"
+#include "runs/layer.h"
+#include "runs/session.h"
+
+enum { LABEL = 12, COLUMN = 11 };
+
+/* S right-aligned in a column; "µs" is one byte longer than it is wide. */
+static void add_cell(struct text *out, const char *s)
+{
+	int width = 0;
+	for (const char *at = s; *at; at++) {
+		width += (*at & 0xc0) != 0x80;
+	}
+	text_addf(out, "%*s%s", width < COLUMN ? COLUMN - width : 1, "", s);
+}
+
+/* "21.7 µs", or "21.7 us" where there is no UTF-8. */
+static const char *time_text(uint64_t ns, struct cmd_style style, char buf[static TEXT_TIME_MAX])
+{
+	text_ns(ns, buf);
+	char *micro = style.utf8 ? NULL : strstr(buf, "µ");
+	if (micro) {
+		memcpy(micro, "us", 3);
+	}
+	return buf;
+}
+
+static void add_time(struct text *out, uint64_t ns, bool known, struct cmd_style style)
+{
+	char buf[TEXT_TIME_MAX];
+	add_cell(out, known ? time_text(ns, style, buf) : "-");
+}
+
+static void add_layer(
+	struct text *out, unsigned i, const struct cmd_stress_layer *l, struct cmd_style style)
+{
+	if (!l->n) {
+		return;
+	}
+	char band[24] = "-";
+	if (isfinite(l->band)) {
+		snprintf(band, sizeof(band), "%s%.1f %%", style.utf8 ? "±" : "+-", l->band * 100);
+	}
+	text_addf(out, "%s%-*s", i == RUNS_HOST ? "" : "  ", i == RUNS_HOST ? LABEL : LABEL - 2,
+		runs_layer_name(i));
+	add_time(out, l->p50, true, style);
+	add_cell(out, band);
+	add_time(out, l->p99, l->has_p99, style);
+	add_time(out, l->p999, l->has_p999, style);
+	add_time(out, l->max, true, style);
+	text_add(out, "\n");
+}
+
+static void add_table(struct text *out, const struct cmd_stress_summary *s, struct cmd_style style)
+{
+	static const char *const heads[] = {"p50", "band", "p99", "p99.9", "max"};
+	text_addf(out, "%s%*s", cmd_colour(style, CMD_DIM), LABEL, "");
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+		add_cell(out, heads[i]);
+	}
+	text_addf(out, "%s\n", cmd_colour(style, CMD_PLAIN));
+	for (unsigned i = 0; i <= RUNS_GAP; i++) {
+		add_layer(out, i, &s->layer[i], style);
+	}
+}
+
+static void add_line(struct text *out, const char *label, const char *fmt, ...) PRINTF(3, 4);
+
+static void add_line(struct text *out, const char *label, const char *fmt, ...)
+{
+	char line[480];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	cmd_labelled(out, 0, LABEL, label, line);
+}
+
+static void add_speed(struct text *out, const struct stress_status *st,
+	const struct cmd_stress_summary *s, struct cmd_style style)
+{
+	if (s->bytes_per_s <= 0) {
+		return;
+	}
+	if (s->ceiling <= 0) {
+		add_line(out, "speed", "%.1f GB/s; the read ceiling was not measured",
+			s->bytes_per_s / 1e9);
+		return;
+	}
+	char buf[TEXT_TIME_MAX];
+	add_line(out, "floor", "%s: %.1f MB at %.1f GB/s, the best read-only loop (%s)",
+		time_text(s->floor_ns, style, buf), (double)st->bytes / 1e6, s->ceiling / 1e9,
+		st->ceiling_kernel);
+	add_line(out, "speed", "%.1f GB/s, %.0f %% of the ceiling", s->bytes_per_s / 1e9,
+		s->share * 100);
+}
+
+static void add_output(struct text *out, const struct stress_status *st,
+	const struct cmd_stress_summary *s, struct cmd_style style)
+{
+	const char *on = cmd_colour(style, s->corrupt ? CMD_BAD : CMD_PLAIN);
+	const char *off = cmd_colour(style, CMD_PLAIN);
+	if (st->golden_hash && !st->mismatches) {
+		add_line(out, "output", "hash 0x%016llx, the same in every sample",
+			(unsigned long long)st->golden_hash);
+	}
+	if (st->mismatches) {
+		text_add(out, on);
+		add_line(out, "corruption", "%llu %s from the golden output, hash 0x%016llx",
+			(unsigned long long)st->mismatches,
+			st->mismatches == 1 ? "sample differs" : "samples differ",
+			(unsigned long long)st->golden_hash);
+		text_add(out, off);
+	}
+	if (st->max_error >= 0) {
+		bool bad = st->max_error > st->error_limit;
+		text_add(out, bad ? on : "");
+		add_line(out, bad ? "corruption" : "error",
+			"%.1e of the sum of products against FP64; rounding explains up to %.1e",
+			st->max_error, st->error_limit);
+		text_add(out, bad ? off : "");
+	}
+}
+
+static void add_head(struct text *out, const struct cmd_stress_options *o,
+	const struct stress_status *st, const struct cmd_stress_summary *s, struct cmd_style style)
+{
+	const struct stress_config *c = &o->config;
+	text_addf(out, "%s%s%s  %s\n", cmd_colour(style, CMD_BOLD),
+		*st->backend ? st->backend : c->backend, cmd_colour(style, CMD_PLAIN), st->device);
+	char line[160] = "";
+	if (strcmp(st->backend, "script")) { /* a script has no matrices */
+		snprintf(line, sizeof(line), "%ux%ux%u %s, ", c->shape.m, c->shape.k, c->shape.n,
+			runs_dtype_name(c->dtype));
+	}
+	if (*st->kernel) {
+		cmd_append(line, sizeof(line), "kernel %s, ", st->kernel);
+	}
+	if (st->threads) {
+		cmd_append(line, sizeof(line), "%u thread%s, ", st->threads,
+			st->threads == 1 ? "" : "s");
+	}
+	if (st->copies > 1) {
+		cmd_append(line, sizeof(line), "%u copies of the weights, ", st->copies);
+	}
+	cmd_append(line, sizeof(line), "%.1f s", s->seconds);
+	cmd_wrapped(out, 0, 0, line);
+}
+
+void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
+	const struct cmd_stress_result *r, const struct cmd_stress_summary *s,
+	struct cmd_style style)
+{
+	const struct stress_status *st = &r->status;
+	add_head(out, o, st, s, style);
+	if (s->samples) {
+		text_add(out, "\n");
+		add_table(out, s, style);
+		text_add(out, "\n");
+	}
+	add_speed(out, st, s, style);
+	add_line(out, "samples", "%llu; dropped %llu%s", (unsigned long long)s->samples,
+		(unsigned long long)st->dropped,
+		st->dropped ? " (they came faster than they were read: tails may be incomplete)"
+			    : "");
+	if (s->missing_p99) {
+		add_line(out, "", "p99 needs %llu samples, p99.9 %llu",
+			(unsigned long long)s->missing_p99, (unsigned long long)s->missing_p999);
+	} else if (s->missing_p999) {
+		add_line(out, "", "p99.9 needs %llu samples", (unsigned long long)s->missing_p999);
+	}
+	add_output(out, st, s, style);
+	if (r->run) {
+		add_line(out, "recorded", "run %lld", (long long)r->run);
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "barscope stress": options, the loop of a run without a screen, and what is said of it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/style.h"
+#include "runs/collect.h"
+#include "stress/worker.h"
+
+struct cmd_stress_options {
+	struct stress_config config;
+	uint64_t duration_ns; /* 0: until the script's end, or a signal */
+	uint64_t samples;     /* GEMM samples; 0: no limit */
+	const char *record;   /* label; NULL: not stored */
+	const char *store;    /* NULL: the usual one */
+	bool json, ascii;
+};
+
+/* False: the command ends with *STATUS (--help was printed, or a usage error). */
+bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status);
+
+/* What a run was, in the end. */
+struct cmd_stress_result {
+	struct stress_status status; /* the worker's last words */
+	const struct runs_collect *collect;
+	uint64_t from_ns, to_ns; /* the samples' time, by their own clock */
+	int signal;              /* that ended it; 0: none */
+	bool unanswered;         /* the worker was silent when the time was over */
+	char trouble[240];       /* a sentence for stderr; "": none */
+	int64_t run;             /* in the store; 0: not recorded */
+};
+
+struct cmd_stress_loop;
+
+/*
+ * Runs the stress; progress goes to stderr when that is a terminal. 0, or EXIT_USAGE after a
+ * sentence: then RET is untouched. The loop owns what RET points to.
+ */
+int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop **ret_loop,
+	struct cmd_stress_result *ret);
+void cmd_stress_loop_finish(struct cmd_stress_loop *l); /* NULL is allowed */
+
+/* One layer of the GEMM samples. ns; 0 where N is 0. */
+struct cmd_stress_layer {
+	uint64_t n, min, p5, p50, p95, p99, p999, max;
+	bool has_p99, has_p999; /* enough samples to name them */
+	double band;            /* NaN: unknown */
+};
+
+/* The numbers that are shown, from one result. Pure. */
+struct cmd_stress_summary {
+	struct cmd_stress_layer layer[RUNS_LAYERS];
+	uint64_t samples;                   /* GEMM samples that count */
+	uint64_t missing_p99, missing_p999; /* samples needed, when there are too few; else 0 */
+	double seconds;
+	double bytes_per_s;    /* by the device's median, the host's without one; 0: unknown */
+	double ceiling, share; /* 0: not measured */
+	uint64_t floor_ns;     /* BYTES at the ceiling; 0: unknown */
+	bool corrupt;
+};
+
+void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_summary *ret);
+void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
+	const struct cmd_stress_result *r, const struct cmd_stress_summary *s,
+	struct cmd_style style);
+/* Schema barscope.stress/1; the caller frees it. */
+struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_stress_result *r,
+	const struct cmd_stress_summary *s);

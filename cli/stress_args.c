@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "cli/cmd.h"
+#include "cli/stress.h"
+
+static const char help[] =
+	"usage: barscope stress [OPTIONS]\n\n"
+	"A memory-bound GEMM in the shape of decoding, again and again, and how steady it is.\n\n"
+	"  --backend B      cuda, cpu or script; default: the best there is\n"
+	"  --device BDF     cuda: this GPU\n"
+	"  --shape MxKxN    default 1x4096x11008\n"
+	"  --dtype f16|f32  default f16\n"
+	"  --threads N      CPU threads; default: cores - 1\n"
+	"  --kernel NAME    cpu: avx512, avx2, neon, ref, or one of these with -row\n"
+	"  --copies N       rotating copies of the weights; default: 5 times the last-level cache\n"
+	"  --seed N         of the random numbers; default 1\n"
+	"  --seconds N      default 10; a script runs to its end\n"
+	"  --samples N      stop after N samples\n"
+	"  --paced T        one launch every T (250us, 10ms, 1s) instead of back to back\n"
+	"  --no-ceiling     leave out the read-only loops between the launches\n"
+	"  --script FILE    what the script back end plays, see barscope-script(5)\n"
+	"  --speed N|max    how fast it plays; default 1\n"
+	"  --record LABEL   store the run, with the machine and its environment\n"
+	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
+	"  --json           for programs (schema barscope.stress/1)\n"
+	"  --ascii          plain characters only\n\n"
+	"Exit status: 0 fine, 1 corruption was found, 2 nothing was measured, 3 usage or failure,\n"
+	"128 + n when signal n ended it.\n";
+
+enum {
+	OPT_BACKEND = 256,
+	OPT_DEVICE,
+	OPT_SHAPE,
+	OPT_DTYPE,
+	OPT_THREADS,
+	OPT_KERNEL,
+	OPT_COPIES,
+	OPT_SEED,
+	OPT_SECONDS,
+	OPT_SAMPLES,
+	OPT_PACED,
+	OPT_NO_CEILING,
+	OPT_SCRIPT,
+	OPT_SPEED,
+	OPT_RECORD,
+	OPT_STORE,
+	OPT_JSON,
+	OPT_ASCII,
+	OPT_HELP,
+};
+
+static const struct option options[] = {
+	{"backend", required_argument, NULL, OPT_BACKEND},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"shape", required_argument, NULL, OPT_SHAPE},
+	{"dtype", required_argument, NULL, OPT_DTYPE},
+	{"threads", required_argument, NULL, OPT_THREADS},
+	{"kernel", required_argument, NULL, OPT_KERNEL},
+	{"copies", required_argument, NULL, OPT_COPIES},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"seconds", required_argument, NULL, OPT_SECONDS},
+	{"samples", required_argument, NULL, OPT_SAMPLES},
+	{"paced", required_argument, NULL, OPT_PACED},
+	{"no-ceiling", no_argument, NULL, OPT_NO_CEILING},
+	{"script", required_argument, NULL, OPT_SCRIPT},
+	{"speed", required_argument, NULL, OPT_SPEED},
+	{"record", required_argument, NULL, OPT_RECORD},
+	{"store", required_argument, NULL, OPT_STORE},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"ascii", no_argument, NULL, OPT_ASCII},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static const double longest_s = 365 * 86400.0;
+
+/* 0, or EXIT_USAGE after a sentence; so all parsers below. */
+static int take_number(const char *name, const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
+{
+	uint64_t v;
+	if (text_parse_u64(s, 10, &v) < 0 || v < lo || v > hi) {
+		return cmd_usage_error("stress", "%s takes a number from %llu to %llu, not '%.40s'",
+			name, (unsigned long long)lo, (unsigned long long)hi, s);
+	}
+	*ret = v;
+	return 0;
+}
+
+static int take_u32(const char *name, const char *s, uint32_t lo, uint32_t hi, uint32_t *ret)
+{
+	uint64_t v = 0;
+	int r = take_number(name, s, lo, hi, &v);
+	if (!r) {
+		*ret = (uint32_t)v;
+	}
+	return r;
+}
+
+static int take_text(const char *name, const char *s, char *ret, size_t size)
+{
+	if (!*s || strlen(s) >= size) {
+		return cmd_usage_error(
+			"stress", "%s: '%.40s' is %s", name, s, *s ? "too long" : "empty");
+	}
+	text_copy(ret, size, s);
+	return 0;
+}
+
+static bool parse_real(const char *s, const char **ret_end, double *ret)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(s, &end);
+	*ret_end = end;
+	*ret = v;
+	return !errno && end != s && v > 0 && v < 1e18; /* NaN fails, too */
+}
+
+static int take_seconds(const char *s, uint64_t *ret)
+{
+	double v = 0;
+	const char *end = s;
+	if (!parse_real(s, &end, &v) || *end || v > longest_s) {
+		return cmd_usage_error(
+			"stress", "--seconds takes a time up to a year, not '%.40s'", s);
+	}
+	*ret = (uint64_t)(v * 1e9);
+	return 0;
+}
+
+static int take_pace(const char *s, uint64_t *ret)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	double v = 0;
+	const char *end;
+	if (parse_real(s, &end, &v)) {
+		for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+			double ns = v * units[i].ns;
+			if (!strcmp(end, units[i].unit) && ns >= 1e3 && ns <= 3600e9) {
+				*ret = (uint64_t)ns;
+				return 0;
+			}
+		}
+	}
+	return cmd_usage_error("stress",
+		"--paced takes a time from 1us to an hour, such as 250us or 10ms, not '%.40s'", s);
+}
+
+static int take_speed(const char *s, double *ret)
+{
+	double v = 0;
+	const char *end = s;
+	if (!strcmp(s, "max")) {
+		*ret = 0;
+		return 0;
+	}
+	if (!parse_real(s, &end, &v) || *end || v > 1e9) {
+		return cmd_usage_error(
+			"stress", "--speed takes a number up to 1e9 or max, not '%.40s'", s);
+	}
+	*ret = v;
+	return 0;
+}
+
+static int take_dtype(const char *s, enum stress_dtype *ret)
+{
+	if (strcmp(s, "f16") && strcmp(s, "f32")) {
+		return cmd_usage_error("stress", "--dtype takes f16 or f32, not '%.40s'", s);
+	}
+	*ret = s[1] == '1' ? STRESS_F16 : STRESS_F32;
+	return 0;
+}
+
+static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
+{
+	struct stress_config *c = &o->config;
+	struct why why;
+	switch (opt) {
+	case OPT_BACKEND:
+		return take_text("--backend", arg, c->backend, sizeof(c->backend));
+	case OPT_DEVICE:
+		return take_text("--device", arg, c->device, sizeof(c->device));
+	case OPT_SHAPE:
+		return stress_shape_parse(arg, &c->shape, &why) < 0
+			       ? cmd_usage_error("stress", "%s", why.text)
+			       : 0;
+	case OPT_DTYPE:
+		return take_dtype(arg, &c->dtype);
+	case OPT_THREADS:
+		return take_u32("--threads", arg, 1, 65536, &c->threads);
+	case OPT_KERNEL:
+		return take_text("--kernel", arg, c->kernel, sizeof(c->kernel));
+	case OPT_COPIES:
+		return take_u32("--copies", arg, 1, 65536, &c->copies);
+	case OPT_SEED:
+		return take_number("--seed", arg, 0, UINT64_MAX, &c->seed);
+	case OPT_SECONDS:
+		return take_seconds(arg, &o->duration_ns);
+	case OPT_SAMPLES:
+		return take_number("--samples", arg, 1, UINT64_MAX, &o->samples);
+	case OPT_PACED:
+		return take_pace(arg, &c->paced_ns);
+	case OPT_SCRIPT:
+		return take_text("--script", arg, c->script, sizeof(c->script));
+	case OPT_SPEED:
+		return take_speed(arg, &c->script_speed);
+	case OPT_RECORD:
+		o->record = arg;
+		return *arg && strlen(arg) < 64
+			       ? 0
+			       : cmd_usage_error(
+					 "stress", "--record takes a label of 1 to 63 bytes");
+	case OPT_STORE:
+		o->store = arg;
+		return 0;
+	case OPT_NO_CEILING:
+		c->no_ceiling = true;
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	default:
+		o->ascii = true;
+		return 0;
+	}
+}
+
+/* What only makes sense together. */
+static int check_together(struct cmd_stress_options *o, bool speed_given)
+{
+	struct stress_config *c = &o->config;
+	bool script = !strcmp(c->backend, "script");
+	if (*c->script && !script) {
+		if (strcmp(c->backend, "auto")) {
+			return cmd_usage_error("stress",
+				"--script belongs to the script back end, not to '%s'", c->backend);
+		}
+		text_copy(c->backend, sizeof(c->backend), "script");
+		script = true;
+	}
+	if (script && !*c->script) {
+		return cmd_usage_error("stress", "the script back end needs --script FILE");
+	}
+	if (speed_given && !script) {
+		return cmd_usage_error("stress", "--speed belongs to the script back end");
+	}
+	if (!o->duration_ns && !o->samples && !script) {
+		o->duration_ns = 10 * (uint64_t)1000000000u;
+	}
+	return 0;
+}
+
+bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status)
+{
+	struct cmd_stress_options o = {0};
+	bool speed_given = false;
+	stress_config_init(&o.config);
+	optind = 1;
+	opterr = 0;
+	for (int opt; (opt = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+		if (opt == OPT_HELP) {
+			*status = cmd_print(help);
+			return false;
+		}
+		if (opt == '?' || opt == ':') {
+			*status = cmd_usage_error("stress",
+				opt == ':' ? "'%s' lacks its argument" : "'%s' is not an option",
+				argv[optind - 1]);
+			return false;
+		}
+		speed_given |= opt == OPT_SPEED;
+		*status = take_option(&o, opt, optarg);
+		if (*status) {
+			return false;
+		}
+	}
+	if (optind < argc) {
+		*status = cmd_usage_error("stress", "'%s' is not expected here", argv[optind]);
+		return false;
+	}
+	*status = check_together(&o, speed_given);
+	if (*status) {
+		return false;
+	}
+	*ret = o;
+	return true;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loop of a run without a screen: worker, signals, recorder; it waits for none of them. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "cli/cmd.h"
+#include "cli/stress.h"
+#include "pcie/scan.h"
+#include "runs/session.h"
+
+static const uint64_t second = 1000000000u;
+
+enum { BATCH = 4096, TICK_MS = 100, STORE_MS = 10000, STOP_MS = 3000 };
+
+struct cmd_stress_loop {
+	const struct cmd_stress_options *o;
+	struct stress_worker *worker;
+	struct stress_status status;
+	int signals;
+	sigset_t old_mask;
+
+	struct runs_collect *collect;
+	struct runs_recorder *recorder; /* NULL: not recorded */
+	struct runs_session *session;
+	int64_t run;
+
+	uint64_t began_ns;       /* host clock: the first time the phase was RUNNING; 0: not yet */
+	uint64_t from_ns, to_ns; /* samples' clock; from 0: none yet */
+	uint64_t gemms;          /* counted */
+	bool enough;             /* all samples that were asked for are there */
+	int signal;
+	bool was_stalled, unanswered, progress, shown;
+	struct stress_sample batch[BATCH];
+};
+
+/* -- start and end -------------------------------------------------------------------- */
+
+static int open_signals(struct cmd_stress_loop *l)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &l->old_mask);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? -errno : 0;
+}
+
+/* Recording was asked for: a store that cannot take the run is an error before it starts. */
+static int open_record(struct cmd_stress_loop *l, struct why *why)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = runs_store_path(l->o->store, &path, why);
+	if (r < 0) {
+		return r;
+	}
+	struct runs_recorder_options options = {.path = path, .capture = pcie_capture};
+	r = runs_recorder_create(&options, &l->recorder, why);
+	if (r < 0) {
+		return r;
+	}
+	uint64_t ticket;
+	uint32_t asked = (uint32_t)((l->o->duration_ns + second - 1) / second);
+	l->session =
+		runs_session_begin(l->recorder, l->o->record, &l->o->config, asked, false, &ticket);
+	r = runs_recorder_wait(l->recorder, ticket, STORE_MS, why);
+	if (r < 0) {
+		return r;
+	}
+	struct runs_recorder_state st;
+	runs_recorder_state(l->recorder, &st);
+	l->run = st.run;
+	if (*st.warning) {
+		fprintf(stderr, "barscope: %s\n", st.warning);
+	}
+	return 0;
+}
+
+static enum runs_state record_state(const struct cmd_stress_loop *l)
+{
+	if (l->status.phase == STRESS_FAILED || l->status.phase == STRESS_DIED || l->unanswered) {
+		return RUNS_FAILED;
+	}
+	return l->signal ? RUNS_STOPPED : RUNS_DONE;
+}
+
+/* True when all of the run is in the store. */
+static bool close_record(struct cmd_stress_loop *l, struct why *why)
+{
+	if (!l->session) {
+		return true;
+	}
+	uint64_t ticket = runs_session_end(l->session, &l->status, record_state(l), l->status.why);
+	l->session = NULL;
+	return runs_recorder_wait(l->recorder, ticket, STORE_MS, why) >= 0;
+}
+
+void cmd_stress_loop_finish(struct cmd_stress_loop *l)
+{
+	if (!l) {
+		return;
+	}
+	stress_worker_destroy(l->worker, 500);
+	if (l->session) {
+		runs_session_end(l->session, NULL, RUNS_FAILED, "");
+	}
+	runs_recorder_destroy(l->recorder, 1000);
+	runs_collect_destroy(l->collect);
+	if (l->signals >= 0) {
+		close(l->signals);
+		sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+	}
+	free(l);
+}
+
+/* -- samples --------------------------------------------------------------------------- */
+
+/* Takes a sample in; false when it is behind the end that was asked for. */
+static bool take_sample(struct cmd_stress_loop *l, const struct stress_sample *s)
+{
+	if (s->flags & STRESS_WARMUP) {
+		return true;
+	}
+	if (!l->from_ns) {
+		l->from_ns = s->submit_ns;
+	}
+	if (l->o->duration_ns && s->submit_ns >= l->from_ns + l->o->duration_ns) {
+		return false;
+	}
+	l->to_ns = MAX(l->to_ns, s->done_ns);
+	if (stress_series_of(s) == STRESS_GEMM) {
+		l->gemms++;
+		return !l->o->samples || l->gemms < l->o->samples;
+	}
+	return true;
+}
+
+static void take_samples(struct cmd_stress_loop *l)
+{
+	size_t n;
+	while ((n = stress_worker_read(l->worker, l->batch, BATCH)) > 0) {
+		if (l->enough) {
+			continue; /* the ring is emptied, so that the worker can end */
+		}
+		size_t keep = 0;
+		while (keep < n && !l->enough) {
+			uint64_t gemms = l->gemms, to = l->to_ns;
+			l->enough = !take_sample(l, &l->batch[keep]);
+			/* The last one of --samples counts, the first one past --seconds does not.
+			 */
+			keep += !l->enough || l->gemms != gemms || l->to_ns != to;
+		}
+		runs_collect_add(l->collect, l->batch, keep);
+		if (l->session) {
+			runs_session_samples(l->session, l->batch, keep);
+		}
+	}
+	runs_second_destroy(runs_collect_take(l->collect, clock_ns()));
+}
+
+static void take_events(struct cmd_stress_loop *l)
+{
+	struct stress_event event[64];
+	size_t n;
+	while ((n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
+		for (size_t i = 0; l->session && i < n; i++) {
+			const struct stress_event *e = &event[i];
+			struct runs_event r = {
+				.from_ns = e->ns,
+				.to_ns = e->ns + e->took_ns,
+				.value = (double)e->value,
+				.code = (int64_t)e->kind,
+			};
+			text_copy(r.source, sizeof(r.source), stress_event_name(e->kind));
+			text_copy(r.note, sizeof(r.note), e->text);
+			runs_session_event(l->session, &r);
+		}
+	}
+}
+
+/* -- what happens meanwhile --------------------------------------------------------------- */
+
+static void clear_progress(struct cmd_stress_loop *l)
+{
+	if (l->shown) {
+		fputs("\r\033[K", stderr);
+		l->shown = false;
+	}
+}
+
+static void show_progress(struct cmd_stress_loop *l)
+{
+	if (!l->progress) {
+		return;
+	}
+	static const char *const phases[] = {"starting", "warming up", "running", "paused",
+		"stopping", "done", "failed", "died"};
+	char line[160];
+	snprintf(line, sizeof(line), "%s", phases[l->status.phase]);
+	const struct runs_hist *h = runs_collect_rollup(l->collect, STRESS_GEMM, RUNS_HOST);
+	if (h) {
+		char t[TEXT_TIME_MAX];
+		snprintf(line, sizeof(line), "%.0f s%s, %llu samples, p50 %s, band %.1f %%",
+			(double)(l->to_ns - l->from_ns) / 1e9,
+			l->status.stalled ? " (no answer)" : "", (unsigned long long)l->gemms,
+			text_ns(runs_hist_quantile(h, 0.5), t), runs_hist_band(h) * 100);
+	}
+	fprintf(stderr, "\r%s\033[K", line);
+	fflush(stderr);
+	l->shown = true;
+}
+
+static void say_stall(struct cmd_stress_loop *l)
+{
+	if (l->status.stalled == l->was_stalled) {
+		return;
+	}
+	l->was_stalled = l->status.stalled;
+	clear_progress(l);
+	if (l->was_stalled) {
+		fprintf(stderr, "barscope: the worker has not answered for %.1f s\n",
+			(double)l->status.silent_ns / 1e9);
+	} else {
+		fprintf(stderr, "barscope: the worker answers again\n");
+	}
+}
+
+static void take_signal(struct cmd_stress_loop *l)
+{
+	struct signalfd_siginfo info;
+	if (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		l->signal = (int)info.ssi_signo;
+	}
+}
+
+static bool is_over(const struct stress_status *s)
+{
+	return s->phase == STRESS_DONE || s->phase == STRESS_FAILED || s->phase == STRESS_DIED;
+}
+
+/* One turn; at most TICK_MS long. */
+static void turn(struct cmd_stress_loop *l)
+{
+	struct pollfd p[] = {
+		{.fd = stress_worker_fd(l->worker), .events = POLLIN},
+		{.fd = l->signals, .events = POLLIN},
+		{.fd = l->recorder ? runs_recorder_fd(l->recorder) : -1, .events = POLLIN},
+	};
+	poll(p, ARRAY_LEN(p), TICK_MS);
+	if (p[1].revents) {
+		take_signal(l);
+	}
+	stress_worker_poll(l->worker);
+	stress_worker_status(l->worker, &l->status);
+	take_samples(l);
+	take_events(l);
+	if (l->session) {
+		runs_session_tick(l->session, &l->status);
+		runs_recorder_poll(l->recorder);
+	}
+	say_stall(l);
+}
+
+/* A silent worker's samples cannot end the run, so the host's clock does. */
+static bool is_time_up(struct cmd_stress_loop *l)
+{
+	if (l->status.phase != STRESS_RUNNING) {
+		return false;
+	}
+	uint64_t now = clock_ns();
+	if (!l->began_ns) {
+		l->began_ns = now;
+	}
+	l->unanswered = l->status.stalled && l->o->duration_ns &&
+			now - l->began_ns > l->o->duration_ns + second;
+	return l->unanswered;
+}
+
+static void run(struct cmd_stress_loop *l)
+{
+	uint64_t shown = 0;
+	while (!l->enough && !l->signal && !is_over(&l->status) && !is_time_up(l)) {
+		turn(l);
+		uint64_t now = clock_ns();
+		if (now - shown >= second / 4) {
+			shown = now;
+			show_progress(l);
+		}
+	}
+	clear_progress(l);
+	stress_worker_stop(l->worker);
+	uint64_t until = clock_ns() + (uint64_t)STOP_MS * 1000000u;
+	int first = l->signal;
+	while (!is_over(&l->status) && !l->unanswered && clock_ns() < until) {
+		turn(l);
+		if (l->signal != first) {
+			break; /* asked twice: no more waiting */
+		}
+	}
+}
+
+static void name_trouble(const struct cmd_stress_loop *l, struct cmd_stress_result *r)
+{
+	const struct stress_status *st = &l->status;
+	if (st->phase == STRESS_FAILED || st->phase == STRESS_DIED) {
+		text_copy(r->trouble, sizeof(r->trouble), st->why);
+	} else if (l->unanswered) {
+		snprintf(r->trouble, sizeof(r->trouble), "the worker has not answered for %.1f s",
+			(double)st->silent_ns / 1e9);
+	}
+}
+
+static int start(struct cmd_stress_loop *l, struct why *why)
+{
+	int r = open_signals(l);
+	if (r < 0) {
+		why_set(why, "signals cannot be received: %s", strerror(-r));
+		return r;
+	}
+	l->progress = isatty(STDERR_FILENO);
+	r = l->o->record ? open_record(l, why) : 0;
+	if (r < 0) {
+		return r;
+	}
+	l->collect = runs_collect_create(clock_ns(), false);
+	return stress_worker_start(&l->o->config, &l->worker, why);
+}
+
+int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop **ret_loop,
+	struct cmd_stress_result *ret)
+{
+	struct cmd_stress_loop *l = xcalloc(1, sizeof(*l));
+	l->o = o;
+	l->signals = -1;
+	struct why why;
+	if (start(l, &why) < 0) {
+		cmd_stress_loop_finish(l);
+		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	run(l);
+	struct cmd_stress_result r = {
+		.status = l->status,
+		.collect = l->collect,
+		.from_ns = l->from_ns,
+		.to_ns = l->to_ns,
+		.signal = l->signal,
+		.unanswered = l->unanswered,
+		.run = l->run,
+	};
+	name_trouble(l, &r);
+	if (!close_record(l, &why)) {
+		text_copy(r.trouble, sizeof(r.trouble), why.text);
+	}
+	*ret_loop = l;
+	*ret = r;
+	return 0;
+}

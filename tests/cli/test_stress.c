@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "barscope stress" from outside: output, JSON, exit statuses, signals. Needs $BARSCOPE. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/macros.h"
+
+enum { ARGUMENTS = 24 };
+
+static char folder[] = "/tmp/barscope-stress-XXXXXX";
+
+struct outcome {
+	int status; /* exit status, or 1000 + signal */
+	char out[16384], err[4096];
+};
+
+static const char *in_folder(const char *name)
+{
+	static char path[4][128];
+	static unsigned next;
+	char *p = path[next++ % 4];
+	snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+	return p;
+}
+
+static void read_back(const char *name, char *buf, size_t size)
+{
+	int fd = open(in_folder(name), O_RDONLY);
+	assert_true(fd >= 0);
+	size_t n = 0;
+	ssize_t got;
+	while (n + 1 < size && (got = read(fd, buf + n, size - 1 - n)) > 0) {
+		n += (size_t)got;
+	}
+	buf[n] = '\0';
+	close(fd);
+}
+
+static pid_t launch(const char *const *arguments)
+{
+	const char *program = getenv("BARSCOPE");
+	assert_non_null(program);
+	const char *argv[ARGUMENTS + 3] = {program, "stress"};
+	for (size_t i = 0; arguments[i]; i++) {
+		assert_true(i < ARGUMENTS);
+		argv[i + 2] = arguments[i];
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		int out = open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		int err = open(in_folder("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		dup2(out, 1);
+		dup2(err, 2);
+		execv(program, (char *const *)(const void *)argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void collect(pid_t pid, struct outcome *ret)
+{
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+	read_back("out", ret->out, sizeof(ret->out));
+	read_back("err", ret->err, sizeof(ret->err));
+}
+
+#define RUN(o, ...) collect(launch((const char *const[]){__VA_ARGS__, NULL}), o)
+
+static const char *script(const char *text)
+{
+	static char path[128];
+	snprintf(path, sizeof(path), "%s", in_folder("script"));
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	return path;
+}
+
+static struct js *parse(const struct outcome *o)
+{
+	struct js *j = NULL;
+	struct why why;
+	if (js_parse(o->out, strlen(o->out), &j, &why) < 0) {
+		fail_msg("%s: %s %s", why.text, o->out, o->err);
+	}
+	assert_string_equal(js_get_str(j, "schema"), "barscope.stress/1");
+	return j;
+}
+
+static void a_script_in_numbers(void **state)
+{
+	(void)state;
+	/* Hosts: 5000 times 1000 ns with two of 3000 and one of 90000. */
+	const char *path = script("100 850 50 10 hash=ab repeat=4997\n"
+				  "100 2850 50 10 hash=ab repeat=2\n"
+				  "100 89850 50 10 hash=ab\n");
+	struct outcome o;
+	RUN(&o, "--script", path, "--speed", "max", "--json");
+	assert_int_equal(o.status, 0);
+	assert_string_equal(o.err, "");
+	struct js *j = parse(&o);
+	assert_string_equal(js_get_str(j, "backend"), "script");
+	assert_string_equal(js_get_str(j, "state"), "done");
+	assert_int_equal(js_get_int(j, "samples", -1), 5000);
+	assert_int_equal(js_get_int(j, "dropped", -1), 0);
+	assert_int_equal(js_get_int(j, "p50_ns", -1), 1000);
+	assert_int_equal(js_get_int(j, "p99_ns", -1), 1000);
+	assert_int_equal(js_get_int(j, "p999_ns", -1), 1000);
+	assert_int_equal(js_get_int(j, "max_ns", -1), 90000);
+	assert_true(js_get_real(j, "band", -1) == 0);
+	assert_string_equal(js_get_str(j, "hash"), "0xab");
+	assert_false(js_get_bool(j, "corruption", true));
+	const struct js *layers = js_get(j, "layers");
+	static const struct {
+		const char *name;
+		int p50, max;
+	} expected[] = {{"host", 1000, 90000}, {"launch", 100, 100}, {"device", 850, 89850},
+		{"notify", 50, 50}, {"gap", 10, 10}};
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		const struct js *l = js_get(layers, expected[i].name);
+		assert_int_equal(js_get_int(l, "p50_ns", -1), expected[i].p50);
+		assert_int_equal(js_get_int(l, "max_ns", -1), expected[i].max);
+	}
+	/* No matrices, no floor: members that are not known are left out. */
+	assert_null(js_get(j, "gb_per_s"));
+	assert_null(js_get(j, "ceiling_share"));
+	js_free(j);
+}
+
+static void too_few_samples_name_no_tail(void **state)
+{
+	(void)state;
+	const char *path = script("100 850 50 10 repeat=399\n");
+	struct outcome o;
+	RUN(&o, "--script", path, "--speed", "max", "--json");
+	struct js *j = parse(&o);
+	assert_int_equal(js_get_int(j, "samples", -1), 399);
+	assert_null(js_get(j, "p99_ns"));
+	js_free(j);
+	RUN(&o, "--script", path, "--speed", "max");
+	assert_int_equal(o.status, 0);
+	assert_non_null(strstr(o.out, "p99 needs 400 samples, p99.9 4000"));
+
+	path = script("100 850 50 10 repeat=400\n");
+	RUN(&o, "--script", path, "--speed", "max", "--json");
+	j = parse(&o);
+	assert_int_equal(js_get_int(j, "p99_ns", -1), 1000);
+	assert_null(js_get(j, "p999_ns"));
+	js_free(j);
+}
+
+static void limits_cut_by_the_samples_clock(void **state)
+{
+	(void)state;
+	/* 1 ms from submit to submit, played at once. */
+	const char *path = script("100 850 40 10\n100 99000000 0 998900 read\nagain\n");
+	struct outcome o;
+	RUN(&o, "--script", path, "--speed", "max", "--seconds", "3", "--json");
+	assert_int_equal(o.status, 0);
+	struct js *j = parse(&o);
+	assert_int_equal(js_get_int(j, "samples", -1), 30); /* one every 100 ms; reads apart */
+	js_free(j);
+	RUN(&o, "--script", path, "--speed", "max", "--samples", "7", "--json");
+	j = parse(&o);
+	assert_int_equal(js_get_int(j, "samples", -1), 7);
+	js_free(j);
+}
+
+static void the_cpu_measures_itself(void **state)
+{
+	(void)state;
+	struct outcome o;
+	RUN(&o, "--backend", "cpu", "--shape", "1x512x512", "--threads", "1", "--copies", "4",
+		"--seconds", "0.5", "--json");
+	assert_int_equal(o.status, 0);
+	struct js *j = parse(&o);
+	assert_string_equal(js_get_str(j, "backend"), "cpu");
+	assert_string_equal(js_get_str(j, "shape"), "1x512x512");
+	assert_int_equal(js_get_int(j, "threads", 0), 1);
+	assert_true(js_get_int(j, "samples", 0) > 100);
+	assert_int_equal(js_get_int(j, "bytes", 0), 2 * (512 * 512 + 512 + 512));
+	double gb = js_get_real(j, "gb_per_s", 0), ceiling = js_get_real(j, "ceiling_gb_per_s", 0);
+	double share = js_get_real(j, "ceiling_share", 0);
+	assert_true(gb > 0 && ceiling > 0);
+	assert_true(share > gb / ceiling * 0.999 && share < gb / ceiling * 1.001);
+	assert_true(js_get_real(j, "max_error", -1) >= 0);
+	assert_true(js_get_real(j, "max_error", 1) <= js_get_real(j, "error_limit", 0));
+	assert_non_null(js_get_str(j, "hash"));
+	js_free(j);
+
+	RUN(&o, "--backend", "cpu", "--shape", "1x512x512", "--seconds", "0.2", "--no-ceiling",
+		"--dtype", "f32", "--kernel", "ref");
+	assert_int_equal(o.status, 0);
+	assert_non_null(strstr(o.out, "1x512x512 f32, kernel ref"));
+	assert_non_null(strstr(o.out, "the read ceiling was not measured"));
+}
+
+static void paced_launches_keep_their_pace(void **state)
+{
+	(void)state;
+	struct outcome o;
+	RUN(&o, "--backend", "cpu", "--shape", "1x64x64", "--paced", "10ms", "--seconds", "1",
+		"--json");
+	assert_int_equal(o.status, 0);
+	struct js *j = parse(&o);
+	/* Intended starts are exact, however busy the machine is: 100, and one at the edge. */
+	int64_t n = js_get_int(j, "samples", -1);
+	assert_true(n >= 99 && n <= 101);
+	js_free(j);
+}
+
+static void corruption_is_a_finding(void **state)
+{
+	(void)state;
+	const char *path = script("1 2 3 4 hash=1 repeat=9\n1 2 3 4 hash=2\n");
+	struct outcome o;
+	RUN(&o, "--script", path, "--speed", "max");
+	assert_int_equal(o.status, 1);
+	assert_non_null(strstr(o.out, "1 sample differs from the golden output"));
+	RUN(&o, "--script", path, "--speed", "max", "--json");
+	assert_int_equal(o.status, 1);
+	struct js *j = parse(&o);
+	assert_true(js_get_bool(j, "corruption", false));
+	js_free(j);
+}
+
+static void trouble_keeps_what_was_measured(void **state)
+{
+	(void)state;
+	struct outcome o;
+	RUN(&o, "--script", script("1 2 3 4 repeat=50\n1 2 3 4 crash\n"), "--speed", "max",
+		"--json");
+	assert_int_equal(o.status, 3);
+	assert_non_null(strstr(o.err, "ended by signal 11"));
+	struct js *j = parse(&o);
+	assert_string_equal(js_get_str(j, "state"), "died");
+	assert_int_equal(js_get_int(j, "samples", -1), 50);
+	js_free(j);
+
+	RUN(&o, "--script", script("1 2 3 4 repeat=50\n1 2 3 4 fail\n"), "--speed", "max",
+		"--json");
+	assert_int_equal(o.status, 3);
+	assert_string_equal(o.err, "barscope: script line 2 says that this launch fails\n");
+	j = parse(&o);
+	assert_string_equal(js_get_str(j, "state"), "failed");
+	js_free(j);
+
+	RUN(&o, "--script", script("1 2 3 4 repeat=50\n1 2 3 4 hang\n"), "--seconds", "0.1",
+		"--json");
+	assert_int_equal(o.status, 3);
+	assert_non_null(strstr(o.err, "the worker has not answered for"));
+	j = parse(&o);
+	assert_string_equal(js_get_str(j, "state"), "hung");
+	assert_int_equal(js_get_int(j, "samples", -1), 50);
+	js_free(j);
+}
+
+static void signals_end_it_after_the_summary(void **state)
+{
+	(void)state;
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		const char *path = script("1000 998000 900 100\nagain\n");
+		pid_t pid = launch((const char *const[]){"--script", path, "--json", NULL});
+		usleep(400000);
+		kill(pid, signals[i]);
+		struct outcome o;
+		collect(pid, &o);
+		assert_int_equal(o.status, 128 + signals[i]);
+		struct js *j = parse(&o);
+		assert_string_equal(js_get_str(j, "state"), "stopped");
+		assert_true(js_get_int(j, "samples", 0) > 0);
+		js_free(j);
+	}
+}
+
+static void bad_arguments_are_one_sentence(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *arguments[5];
+		const char *sentence;
+	} bad[] = {
+		{{"--shape", "0x4096x11008"}, "each of M, K and N must be from 1 to 16777216"},
+		{{"--shape", "1x4096"}, "shape '1x4096' is not MxKxN"},
+		{{"--shape", "1x16777216x16777216"}, "a matrix of more than 2^40 elements"},
+		{{"--shape", "1x99999999999999999999999x1"}, "each of M, K and N"},
+		{{"--shape", "-1x2x3"}, "is not MxKxN"},
+		{{"--shape"}, "'--shape' lacks its argument"},
+		{{"--threads", "0"}, "--threads takes a number from 1 to 65536, not '0'"},
+		{{"--threads", "1.5"}, "--threads takes a number"},
+		{{"--seconds", "0"}, "--seconds takes a time up to a year, not '0'"},
+		{{"--seconds", "nan"}, "--seconds takes a time"},
+		{{"--seconds", "-3"}, "--seconds takes a time"},
+		{{"--samples", "0"}, "--samples takes a number from 1"},
+		{{"--paced", "10"}, "--paced takes a time from 1us to an hour"},
+		{{"--dtype", "f64"}, "--dtype takes f16 or f32, not 'f64'"},
+		{{"--speed", "2"}, "--speed belongs to the script back end"},
+		{{"--backend", "script"}, "the script back end needs --script FILE"},
+		{{"--backend", "cpu", "--script", "x"}, "--script belongs to the script back end"},
+		{{"--record", ""}, "--record takes a label"},
+		{{"--frobnicate"}, "'--frobnicate' is not an option"},
+		{{"extra"}, "'extra' is not expected here"},
+		{{"--backend", "abacus"}, "there is no back end 'abacus'"},
+		{{"--backend", "cpu", "--threads", "65536"},
+			"65536 threads: this process may run on"},
+		{{"--backend", "cpu", "--shape", "1x16777216x65536"}, "needs 4.00 TiB of memory"},
+		{{"--backend", "cpu", "--kernel", "abacus"}, "there is no kernel 'abacus'"},
+		{{"--script", "/nonexistent/file"}, "/nonexistent/file"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		const char *arguments[6] = {NULL};
+		for (size_t k = 0; k < 5; k++) {
+			arguments[k] = bad[i].arguments[k];
+		}
+		struct outcome o;
+		collect(launch(arguments), &o);
+		if (o.status != 3 || !strstr(o.err, bad[i].sentence) || *o.out) {
+			fail_msg("%s %s: status %d, '%s', '%s'", arguments[0],
+				arguments[1] ? arguments[1] : "", o.status, o.err, o.out);
+		}
+	}
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	static const char *const files[] = {"out", "err", "script"};
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		unlink(in_folder(files[i]));
+	}
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_script_in_numbers),
+		cmocka_unit_test(too_few_samples_name_no_tail),
+		cmocka_unit_test(limits_cut_by_the_samples_clock),
+		cmocka_unit_test(the_cpu_measures_itself),
+		cmocka_unit_test(paced_launches_keep_their_pace),
+		cmocka_unit_test(corruption_is_a_finding),
+		cmocka_unit_test(trouble_keeps_what_was_measured),
+		cmocka_unit_test(signals_end_it_after_the_summary),
+		cmocka_unit_test(bad_arguments_are_one_sentence),
+	};
+	if (!getenv("BARSCOPE")) {
+		printf("BARSCOPE is not set: no program to run\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
