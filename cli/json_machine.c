@@ -275,8 +275,10 @@ static struct js *link_json(const struct pcie_link *l)
 
 static void set_ids(struct js *o, const struct pcie_device *d)
 {
-	if (d->have_ids == PCIE_KNOWN) {
+	if (d->have_ids == PCIE_KNOWN && d->vendor) {
 		js_set_strf(o, "vendor", "%04x", d->vendor);
+	}
+	if (d->have_ids == PCIE_KNOWN && d->device) {
 		js_set_strf(o, "device", "%04x", d->device);
 	}
 	if (d->have_subsystem == PCIE_KNOWN) {

@@ -37,7 +37,7 @@ static void heading(const struct page *p, const struct pcie_device *d)
 	cmd_append(line, sizeof(line), "%s",
 		d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)");
 	cmd_append(line, sizeof(line), "  %s", d->name[0] ? d->name : "unnamed device");
-	if (d->have_ids == PCIE_KNOWN) {
+	if (d->have_ids == PCIE_KNOWN && d->vendor && d->device) {
 		cmd_append(line, sizeof(line), " [%04x:%04x]", d->vendor, d->device);
 	}
 	const char *class = pcie_class_name(d);

@@ -209,8 +209,8 @@ static bool is_cut(const char *text, size_t n, const char *next)
 	if (len == 0 || head == 0 || strchr("]:;,).", next[0]) || !strncmp(next, "-0x", 3)) {
 		return len == 0 || head > 0;
 	}
-	if (text[n - 1] == '-') {
-		return klog_hex_digit(next[0]) >= 0;
+	if (text[n - 1] == '-') { /* "0x…-" and not the word in "0x… - 0x…" */
+		return len > 1 && klog_hex_digit(next[0]) >= 0;
 	}
 	const char *dash = memrchr(tail, '-', len);
 	const char *number = dash ? dash + 1 : tail;

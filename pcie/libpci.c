@@ -179,7 +179,7 @@ void pcie_libpci_name_all(struct pcie_snapshot *s)
 	struct pcie_libpci *p = NULL;
 	for (size_t i = 0; i < s->ndev; i++) {
 		struct pcie_device *d = &s->dev[i];
-		if (d->name[0] || d->have_ids != PCIE_KNOWN) {
+		if (d->name[0] || d->have_ids != PCIE_KNOWN || !d->vendor || !d->device) {
 			continue;
 		}
 		if (!p && !(p = pcie_libpci_open(NULL))) {

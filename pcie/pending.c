@@ -6,21 +6,6 @@
 #include "base/alloc.h"
 #include "pcie/kmsg.h"
 #include "pcie/mask.h"
-#include "pcie/witness.h"
-
-int pcie_text_scan(
-	const char *name, const char *data, size_t len, struct pcie_snapshot **ret, struct why *why)
-{
-	(void)data, (void)len, (void)ret;
-	why_set(why, "%s: neither a folder with a sysfs tree nor a capture record", name);
-	return -EBADMSG;
-}
-
-int pcie_merge(struct pcie_snapshot *into, const struct pcie_snapshot *from)
-{
-	(void)into, (void)from;
-	return 0;
-}
 
 int pcie_kmsg_read(char **ret, size_t *ret_len, struct why *why)
 {

@@ -170,20 +170,38 @@ const struct pcie_bar *pcie_device_find_bar(
 	return NULL;
 }
 
-/* Without a class: a GPU's driver spoke for it, or a BAR is as large as only GPUs have them. */
-static bool looks_like_gpu(const struct pcie_device *d)
+static bool is_gpu_driver(const char *driver)
 {
-	static const char *const drivers[] = {
-		"amdgpu", "i915", "nouveau", "nvidia", "radeon", "xe"};
-	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
-		if (!strcmp(d->driver, drivers[i])) {
+	static const char *const name[] = {
+		"amdgpu", "i915", "nouveau", "nova", "nova_core", "nvidia", "radeon", "xe"};
+	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+		if (!strcmp(driver, name[i])) {
 			return true;
 		}
 	}
-	for (int i = 0; i < d->nbar && !d->is_bridge; i++) {
+	return false;
+}
+
+/* A piece of a text may have everything but the class: then the driver, VRAM or a BAR tells. */
+static bool is_gpu_without_class(const struct pcie_device *d)
+{
+	const uint64_t large = 256 * MIB;
+	if (d->is_bridge) {
+		return false;
+	}
+	if (is_gpu_driver(d->driver) || d->vram.have == PCIE_KNOWN) {
+		return true;
+	}
+	for (int i = 0; i < d->rebar.count && d->rebar.have == PCIE_KNOWN; i++) {
+		/* bit 8 is 256 MiB */
+		if (d->rebar.entry[i].supported >= large >> PCIE_REBAR_UNIT_SHIFT) {
+			return true;
+		}
+	}
+	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *b = &d->bar[i];
-		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && b->is64 &&
-			b->prefetchable && b->has_size && b->size >= 256 * MIB) {
+		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && !b->io && b->has_size &&
+			b->size >= large) {
 			return true;
 		}
 	}
@@ -193,7 +211,7 @@ static bool looks_like_gpu(const struct pcie_device *d)
 bool pcie_device_is_gpu(const struct pcie_device *d)
 {
 	if (d->have_class != PCIE_KNOWN) {
-		return looks_like_gpu(d);
+		return is_gpu_without_class(d);
 	}
 	return d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200;
 }

@@ -139,6 +139,7 @@ struct pcie_device {
 	int parent;    /* index of the upstream bridge, -1 at a root bus or when not known */
 	char root[16]; /* name of the root bus it hangs under: "pci0000:00"; "" when not known */
 
+	/* A text may give one half: a vendor or device of 0 was not said. */
 	enum pcie_fact have_ids, have_subsystem, have_class;
 	pcie_src ids_src;
 	uint16_t vendor, device, subvendor, subdevice;
@@ -377,9 +378,8 @@ const struct pcie_bar *pcie_device_find_bar(
 	const struct pcie_device *d, enum pcie_bar_kind kind, int index);
 
 /*
- * Class 03xxxx or 1200xx: judged as a GPU. iGPUs and BMC displays are in. Where a text names no
- * class (a piece of a kernel log), a GPU's driver or a 64-bit prefetchable BAR of 256 MiB or more
- * stands for it.
+ * Class 03xxxx or 1200xx: judged as a GPU. iGPUs and BMC displays are in; see pcie_device_kind().
+ * Where no witness told the class: a GPU's driver, VRAM, or a BAR that is or may grow to 256 MiB.
  */
 bool pcie_device_is_gpu(const struct pcie_device *d);
 

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Regions, bridge windows and the sizes of the Resizable BAR capability. Each line
+ * is squeezed first (blanks taken out), together with the pieces that a wrap cut
+ * off, so that one grammar fits every way of wrapping.
+ */
+#include <stdlib.h>
+
+#include "pcie/lspci_int.h"
+
+/* A bracket tag: "[size=…]", "[disabled]", … and what may stand behind it. */
+static bool is_tag(const char *s)
+{
+	s = lspci_skip(s);
+	return *s == '[' &&
+	       (s[1] == 's' || s[1] == 'd' || s[1] == 'v' || s[1] == 'e' ||
+		       (s[1] >= '1' && s[1] <= '6' && strstr(s, "-bit]"))) &&
+	       lspci_word(s) == WORD_NONE;
+}
+
+static bool is_open(const char *s, char left, char right)
+{
+	const char *a = strrchr(s, left), *b = strrchr(s, right);
+	return a && (!b || b < a);
+}
+
+/* "16M]" behind "size=". */
+static bool parse_size(const char *s, uint64_t *ret)
+{
+	static const char units[] = "KMGTPE";
+	char *end;
+	unsigned long long v = strtoull(s, &end, 10);
+	const char *unit = *end && *end != ']' ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (end == s || end - s > 19 || end[unit ? 1 : 0] != ']' || v == 0 ||
+		v > UINT64_MAX >> shift) {
+		return false;
+	}
+	*ret = (uint64_t)v << shift;
+	return true;
+}
+
+static void parse_tags(const char *s, struct pcie_bar *b, bool *ret_enabled)
+{
+	bool disabled = strstr(s, "[disabled") != NULL;
+	const char *size = strstr(s, "[size=");
+
+	b->is_virtual = b->is_virtual || strstr(s, "[virtual]");
+	b->enhanced = strstr(s, "[enhanced]") != NULL;
+	b->has_size = size && parse_size(size + 6, &b->size);
+	*ret_enabled = !disabled;
+	/* before 3.7 a virtual region never said that it was disabled */
+	b->decode_enabled = disabled        ? PCIE_NO
+			    : b->is_virtual ? PCIE_TRI_UNKNOWN
+			    : b->has_base   ? PCIE_YES
+					    : PCIE_TRI_UNKNOWN;
+}
+
+/* "<unassigned>", "<ignored>", an address or nothing; true when the line may be believed. */
+static bool parse_address(const char **s, struct pcie_bar *b)
+{
+	const char *end;
+	if (**s == '<') {
+		end = strchr(*s, '>');
+		if (!end) {
+			return false;
+		}
+		b->ignored = lspci_after(*s, "<ignored>") != NULL;
+		b->assigned =
+			b->ignored || lspci_after(*s, "<unassigned>") ? PCIE_NO : PCIE_TRI_UNKNOWN;
+		*s = end + 1;
+		return true;
+	}
+	b->has_base = lspci_hex(*s, &b->base, s) > 0;
+	b->assigned = b->has_base ? PCIE_YES : PCIE_TRI_UNKNOWN;
+	return true;
+}
+
+/* A squeezed memory region, behind "Memoryat". */
+static bool parse_memory(const char *s, struct pcie_bar *b)
+{
+	bool enabled;
+	if (!parse_address(&s, b) || *s != '(') {
+		return false; /* cut off: the address may go on */
+	}
+	b->is64 = lspci_after(s, "(64-bit") != NULL;
+	b->is64_known = b->is64 || lspci_after(s, "(32-bit") || lspci_after(s, "(low-1M");
+	const char *pref = strchr(s, ',');
+	if (pref && lspci_after(pref, ",prefetchable)")) {
+		b->prefetchable = true;
+	} else if (!pref || !lspci_after(pref, ",non-prefetchable)")) {
+		b->is64_known = false;
+	}
+	parse_tags(s, b, &enabled);
+	return true;
+}
+
+static bool parse_io(const char *s, struct pcie_bar *b)
+{
+	bool enabled;
+	b->io = true;
+	b->is64_known = true;
+	if (!parse_address(&s, b) || (*s && *s != '[')) {
+		return false;
+	}
+	parse_tags(s, b, &enabled);
+	return true;
+}
+
+/* A region of the device, of its VFs, or its ROM, joined to *Q; true when understood. */
+static bool parse_region(const char *s, struct pcie_bar *b)
+{
+	const char *rest;
+	rest = lspci_after(s, "[virtual]");
+	if (rest) {
+		b->is_virtual = true;
+		s = rest;
+	}
+	rest = lspci_after(s, "[disabled]");
+	s = rest ? rest : s;
+	rest = lspci_after(s, "Memoryat");
+	if (rest) {
+		return parse_memory(rest, b);
+	}
+	rest = lspci_after(s, "I/Oportsat");
+	if (rest) {
+		return parse_io(rest, b);
+	}
+	rest = lspci_after(s, "ExpansionROMat");
+	if (rest) {
+		bool enabled;
+		if (!parse_address(&rest, b) || (*rest && *rest != '[')) {
+			return false;
+		}
+		parse_tags(rest, b, &enabled);
+		b->is64_known = true;
+		return true;
+	}
+	return false;
+}
+
+static struct pcie_bar *add_bar(struct pcie_device *d, const struct pcie_bar *b)
+{
+	struct pcie_bar *slot = pcie_device_bar(d, b->kind, b->index);
+	if (slot) {
+		struct pcie_bar_register reg = slot->reg;
+		*slot = *b;
+		slot->reg = reg;
+	}
+	return slot;
+}
+
+/* VF BARs stand inside the SR-IOV capability; without that line they show by form and order. */
+static bool is_vf_region(const struct lspci_block *b, const char *squeezed, int index)
+{
+	if (b->cap == LIST_SRIOV) {
+		return true;
+	}
+	const char *at = strstr(squeezed, "Memoryat");
+	uint64_t v;
+	const char *end;
+	bool long_form = at && lspci_hex(at + 8, &v, &end) == 16 && !strstr(squeezed, "[size=");
+	return index <= b->last_region && (long_form || b->ncap > 0);
+}
+
+size_t lspci_take_region(
+	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at)
+{
+	struct lspci_squeezed q = {.len = 0};
+	size_t n = 1;
+
+	lspci_squeeze(&q, lspci_skip(l->line[at].s));
+	while (n < LSPCI_PIECES && at + n < l->n) {
+		const char *next = l->line[at + n].s;
+		bool bare = q.len > 0 && q.s[q.len - 1] == ':'; /* "Region 0:", the rest below */
+		bool incomplete = is_open(q.s, '[', ']') ||
+				  (word != WORD_ROM && !strstr(q.s, "I/O") && !strchr(q.s, ')'));
+		if (!is_tag(next) && !(incomplete && lspci_is_rest(l, at + n)) &&
+			!(bare && lspci_word(lspci_skip(next)) == WORD_MEMORY)) {
+			break;
+		}
+		lspci_squeeze(&q, next);
+		n++;
+	}
+
+	struct pcie_bar b = {.have = PCIE_KNOWN, .src = p->text_src, .index = -1};
+	const char *s = q.s;
+	bool vf = false;
+	if (word == WORD_REGION) {
+		b.index = (int8_t)(s[6] - '0');
+		vf = is_vf_region(&p->b, s, b.index);
+		s += 8;
+	} else if (word == WORD_ROM) {
+		b.kind = PCIE_BAR_ROM;
+		b.index = 6;
+	}
+	if (!parse_region(s, &b)) {
+		return n;
+	}
+	if (vf) {
+		b.kind = PCIE_BAR_VF;
+		b.decode_enabled = PCIE_TRI_UNKNOWN;
+	} else if (word == WORD_REGION && p->b.orphan && b.index <= p->b.last_region) {
+		/* pieces of several states without headers: each is a piece of its own */
+		lspci_open(p, (struct pcie_addr){0}, true);
+	}
+	if (!vf && word == WORD_REGION) {
+		p->b.last_region = b.index;
+	}
+	add_bar(&p->b.d, &b);
+	return n;
+}
+
+/* Is S only what may follow in a window line: digits, a dash, tags? */
+static bool is_window_rest(const char *s)
+{
+	for (s = lspci_skip(s); lspci_hex_digit(*s) >= 0 || *s == '-'; s++) {
+	}
+	s = lspci_skip(s);
+	return !*s || *s == '[';
+}
+
+size_t lspci_take_window(
+	struct pcie_lspci *p, enum pcie_window_kind kind, const struct pcie_lines *l, size_t at)
+{
+	struct lspci_squeezed q = {.len = 0};
+	size_t n = 1;
+
+	lspci_squeeze(&q, strchr(l->line[at].s, ':') + 1);
+	while (n < LSPCI_PIECES && lspci_is_rest(l, at + n)) {
+		const char *next = l->line[at + n].s;
+		bool unfinished = !q.len || !strchr(q.s, '[') || is_open(q.s, '[', ']');
+		if (!is_tag(next) && !(unfinished && is_window_rest(next)) &&
+			!is_open(q.s, '[', ']')) {
+			break;
+		}
+		lspci_squeeze(&q, next);
+		n++;
+	}
+
+	struct pcie_window *w = &p->b.d.window[kind];
+	const char *s = q.s;
+	uint64_t base, limit;
+	int digits;
+
+	p->b.d.is_bridge = true;
+	p->b.windows = true;
+	if (lspci_after(s, "None") || lspci_after(s, "[disabled]")) {
+		w->have = PCIE_ABSENT;
+		w->src = p->text_src;
+		w->is64 = strstr(s, "[64-bit]") != NULL;
+		return n;
+	}
+	digits = lspci_hex(s, &base, &s);
+	if (digits == 0 || *s != '-' || lspci_hex(s + 1, &limit, &s) == 0 || (*s && *s != '[')) {
+		return n;
+	}
+	/* a limit that is shorter than its base was cut off */
+	if (!*s && digits >= 8 && limit < base && limit >> 12 << 12 != 0) {
+		const char *dash = strchr(q.s, '-');
+		if (s - dash - 1 < digits) {
+			return n;
+		}
+	}
+	w->have = limit < base || strstr(s, "[disabled]") ? PCIE_ABSENT : PCIE_KNOWN;
+	w->src = p->text_src;
+	w->is64 = kind == PCIE_WINDOW_PREF &&
+		  (strstr(s, "[64-bit]") || digits == 16 || limit > UINT32_MAX);
+	w->base = base;
+	w->limit = limit;
+	return n;
+}
+
+/* "256MB" and the like: the code of the power of two (PCIe 6.0, 7.8.6.3), or -1. */
+static int rebar_size(const char *s, const char **ret_end)
+{
+	static const char units[] = "MGTPE";
+	char *end;
+	if (*s < '0' || *s > '9') {
+		return -1;
+	}
+	unsigned long v = strtoul(s, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	if (!unit || end[1] != 'B' || v == 0 || v > 512 || (v & (v - 1)) || end - s > 3) {
+		return -1;
+	}
+	int code = 10 * (int)(unit - units);
+	for (; v > 1; v >>= 1) {
+		code++;
+	}
+	*ret_end = end + 2;
+	return code <= 43 ? code : -1;
+}
+
+/* Only sizes and pieces of sizes? */
+static bool is_size_list(const char *s)
+{
+	for (; *s; s++) {
+		if (!lspci_blank_char(*s) && !strchr("0123456789MGTPEB", *s)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* "BAR 0: current size: 256MB, supported: 256MB 512MB …" */
+size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+{
+	struct lspci_squeezed q = {.len = 0};
+	size_t n = 1;
+	lspci_squeeze(&q, lspci_skip(l->line[at].s));
+	while (n < LSPCI_PIECES && lspci_is_rest(l, at + n) &&
+		(is_size_list(l->line[at + n].s) || !strstr(q.s, "supported:"))) {
+		lspci_squeeze(&q, l->line[at + n].s);
+		n++;
+	}
+
+	struct lspci_block *b = &p->b;
+	struct pcie_rebar *r = b->cap == LIST_VF_REBAR ? &b->d.vf_rebar : &b->d.rebar;
+	struct pcie_rebar_entry e = {.bar = (uint8_t)(q.s[3] - '0')};
+	const char *s = strstr(q.s, "currentsize:");
+	int code;
+
+	if (!s) {
+		return n;
+	}
+	code = rebar_size(s + sizeof("currentsize:") - 1, &s);
+	if (code >= 0) {
+		e.has_current = true;
+		e.current = UINT64_C(1) << (code + PCIE_REBAR_UNIT_SHIFT);
+	}
+	s = strstr(q.s, "supported:");
+	s = s ? s + sizeof("supported:") - 1 : "";
+	while ((code = rebar_size(s, &s)) >= 0) {
+		e.supported |= UINT64_C(1) << code;
+	}
+
+	if (r->have != PCIE_KNOWN) {
+		*r = (struct pcie_rebar){.have = PCIE_KNOWN, .src = p->text_src};
+	}
+	int i = 0;
+	while (i < r->count && r->entry[i].bar != e.bar) {
+		i++;
+	}
+	if (i < PCIE_REBAR_ENTRIES) {
+		r->entry[i] = e;
+		r->count = (uint8_t)MAX((int)r->count, i + 1);
+	}
+	r->sizes_unknown = false;
+	return n;
+}

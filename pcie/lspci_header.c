@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Header lines: address or path of addresses, class, name, ids, revision; also
+ * the ones of -n, of -mm, and those whose address somebody took away.
+ */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "pcie/lspci_class.h"
+#include "pcie/lspci_int.h"
+
+enum { MAX_PATH = 32, NARROW = 50 };
+
+/* "00:01.0/01:00.0/02:00.0": of -P only the first has a bus. */
+struct path {
+	struct pcie_addr addr[MAX_PATH];
+	bool no_bus[MAX_PATH];
+	int n;
+};
+
+/* Reads an address or a path at S; returns the characters used, or 0. */
+static size_t scan_path(const char *s, struct path *path)
+{
+	int used = pcie_addr_scan(s, &path->addr[0]);
+	if (used < 0) {
+		return 0;
+	}
+	size_t at = (size_t)used;
+	path->no_bus[0] = false;
+	path->n = 1;
+	while (s[at] == '/' && path->n < MAX_PATH) {
+		struct pcie_addr a = {.domain = path->addr[0].domain, .known = true}, whole;
+		uint64_t dev, fn;
+		const char *end;
+		bool short_form = false;
+		used = pcie_addr_scan(s + at + 1, &whole);
+		if (used > 0) {
+			a.bus = whole.bus;
+			a.dev = whole.dev;
+			a.fn = whole.fn;
+		} else if (lspci_hex(s + at + 1, &dev, &end) == 2 && *end == '.' && dev < 32 &&
+			   lspci_hex(end + 1, &fn, &end) == 1 && fn < 8) {
+			a.dev = (uint8_t)dev;
+			a.fn = (uint8_t)fn;
+			used = (int)(end - s - (long)at - 1);
+			short_form = true;
+		} else {
+			return 0;
+		}
+		path->addr[path->n] = a;
+		path->no_bus[path->n++] = short_form;
+		at += 1 + (size_t)used;
+	}
+	return s[at] == '\0' || lspci_blank_char(s[at]) ? at : 0;
+}
+
+/* What stands between address and name: "VGA compatible controller [0300]", "0300", "Class 0300".
+ */
+struct class_part {
+	int code;      /* 16 bits, -1 unknown */
+	size_t len;    /* to the colon */
+	bool certain;  /* a known name or a number: this is a header */
+	bool has_code; /* with a number */
+};
+
+static bool four_digits(const char *s, const char *behind, uint64_t *ret)
+{
+	const char *end;
+	return lspci_hex(s, ret, &end) == 4 && (!behind || !strncmp(end, behind, strlen(behind)));
+}
+
+static struct class_part scan_class(const char *s)
+{
+	struct class_part c = {.code = -1};
+	uint64_t v;
+	const char *colon = strchr(s, ':');
+	if (!colon || colon == s || colon - s > 72 || (colon[1] && !lspci_blank_char(colon[1]))) {
+		return c;
+	}
+	c.len = (size_t)(colon - s);
+	if (four_digits(s, ":", &v) || (!strncmp(s, "Class ", 6) && four_digits(s + 6, ":", &v)) ||
+		(colon[-1] == ']' && c.len > 6 && colon[-6] == '[' &&
+			four_digits(colon - 5, "]", &v))) {
+		c.code = (int)v;
+		c.certain = c.has_code = true;
+		return c;
+	}
+	c.code = pcie_class_from_name(s, c.len);
+	c.certain = c.code >= 0;
+	return c;
+}
+
+/* No known class, but the form of one: words that begin with a capital letter. */
+static bool looks_like_class(const char *s, size_t len)
+{
+	if (len < 3 || *s < 'A' || *s > 'Z') {
+		return false;
+	}
+	for (size_t i = 0; i < len; i++) {
+		char c = s[i];
+		bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+		if (!letter && !strchr(" -/0123456789()[]", c)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool lspci_is_header(const char *s, size_t len, bool lenient)
+{
+	struct path path;
+	if (len < 10 || lspci_hex_digit(*s) < 0) {
+		return false;
+	}
+	size_t n = scan_path(s, &path);
+	if (n == 0) {
+		return false;
+	}
+	s = lspci_skip(s + n);
+	if (*s == '"') {
+		return true;
+	}
+	struct class_part c = scan_class(s);
+	return c.certain || (lenient && c.len && looks_like_class(s, c.len));
+}
+
+/* The bus numbers that -P leaves out, from the bridges that the listing had before. */
+static struct pcie_addr resolve_path(
+	const struct pcie_snapshot *s, struct path *path, int *ret_parent)
+{
+	*ret_parent = -1;
+	for (int i = 1; i < path->n; i++) {
+		int up = pcie_snapshot_find(s, path->addr[i - 1]);
+		if (path->no_bus[i]) {
+			if (up < 0 || !s->dev[up].secondary) {
+				return (struct pcie_addr){0};
+			}
+			path->addr[i].bus = s->dev[up].secondary;
+		}
+		*ret_parent = up;
+	}
+	return path->addr[path->n - 1];
+}
+
+/* A header with the pieces that a wrap cut off it. */
+struct header {
+	struct text joined;
+	struct lspci_squeezed squeezed;
+	size_t lines;
+};
+
+static bool closes(const struct pcie_line *l)
+{
+	return l->len > 0 && (l->s[l->len - 1] == ')' || l->s[l->len - 1] == ']');
+}
+
+static bool is_unbalanced(const char *s)
+{
+	int round = 0, square = 0;
+	for (; *s; s++) {
+		round += (*s == '(') - (*s == ')');
+		square += (*s == '[') - (*s == ']');
+	}
+	return round > 0 || square > 0;
+}
+
+static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
+{
+	text_add(&h->joined, s);
+	lspci_squeeze(&h->squeezed, s);
+	h->lines = 1;
+	while (h->lines < LSPCI_PIECES && at + h->lines < l->n) {
+		const struct pcie_line *prev = &l->line[at + h->lines - 1], *next = prev + 1;
+		const char *t = lspci_skip(next->s);
+		if (next->len == 0 || lspci_word(t) != WORD_NONE || lspci_is_hex_row(t) ||
+			lspci_is_header(t, next->len, true)) {
+			return;
+		}
+		bool below =
+			at + h->lines + 1 < l->n && lspci_word(lspci_skip(next[1].s)) != WORD_NONE;
+		if (!is_unbalanced(h->joined.s) &&
+			!(prev->width >= NARROW &&
+				(closes(next) || below || is_unbalanced(next->s)))) {
+			return;
+		}
+		/* "[10de:" and "2204]" belong together, words do not */
+		char last = h->joined.len ? h->joined.s[h->joined.len - 1] : ' ';
+		text_add(&h->joined, last == ':' || last == '[' || last == '-' ? "" : " ");
+		text_add(&h->joined, t);
+		lspci_squeeze(&h->squeezed, t);
+		h->lines++;
+	}
+}
+
+/* The last "[10de:2204]". */
+static const char *find_ids(const char *s, uint64_t *ret_vendor, uint64_t *ret_device)
+{
+	const char *found = NULL, *end;
+	uint64_t v, d;
+	for (const char *p = strchr(s, '['); p; p = strchr(p + 1, '[')) {
+		if (lspci_hex(p + 1, &v, &end) == 4 && *end == ':' &&
+			lspci_hex(end + 1, &d, &end) == 4 && *end == ']') {
+			*ret_vendor = v;
+			*ret_device = d;
+			found = p;
+		}
+	}
+	return found;
+}
+
+static void set_ids(struct pcie_device *d, pcie_src src, uint64_t vendor, uint64_t device)
+{
+	d->have_ids = PCIE_KNOWN;
+	d->ids_src = src;
+	d->vendor = (uint16_t)vendor;
+	d->device = (uint16_t)device;
+}
+
+/* Ids that a listing without -nn gives away: a known vendor's name, "Device 20b2". */
+static void ids_from_name(struct pcie_device *d, pcie_src src)
+{
+	size_t len = 0;
+	uint16_t vendor = pcie_vendor_from_name(d->name, &len);
+	size_t n = strlen(d->name);
+	uint64_t device = 0;
+	const char *end;
+
+	if (n > 11 && !strncasecmp(d->name + n - 11, "device ", 7) &&
+		lspci_hex(d->name + n - 4, &device, &end) == 4 && !*end) {
+		set_ids(d, src, vendor, device);
+	} else if (vendor) {
+		set_ids(d, src, vendor, 0);
+	}
+}
+
+/* Name, ids, revision and interface: what stands behind the class's colon. */
+static void parse_rest(struct pcie_device *d, const struct header *h, size_t name_at, pcie_src src)
+{
+	uint64_t vendor, device, v;
+	const char *end, *q = h->squeezed.s;
+	const char *name = lspci_skip(h->joined.s + name_at);
+	const char *ids = find_ids(name, &vendor, &device);
+	const char *rev = strstr(name, "(rev "), *prog = strstr(name, "(prog-if");
+
+	end = name + strlen(name);
+	end = ids && ids < end ? ids : end;
+	end = rev && rev < end ? rev : end;
+	end = prog && prog < end ? prog : end;
+	while (end > name && lspci_blank_char(end[-1])) {
+		end--;
+	}
+	size_t len = MIN((size_t)(end - name), sizeof(d->name) - 1);
+	memcpy(d->name, name, len);
+	d->name[len] = '\0';
+
+	if (find_ids(q, &vendor, &device)) {
+		set_ids(d, src, vendor, device);
+	} else if (four_digits(d->name, ":", &vendor) && four_digits(d->name + 5, NULL, &device) &&
+		   len == 9) {
+		set_ids(d, src, vendor, device);
+		d->name[0] = '\0';
+	} else {
+		ids_from_name(d, src);
+	}
+
+	rev = strstr(q, "(rev");
+	if (rev && lspci_hex(rev + 4, &v, &end) == 2 && *end == ')') {
+		d->revision = (uint8_t)v;
+		d->config_gone = v == 0xff && strstr(q, "(prog-ifff)");
+	}
+	prog = strstr(q, "(prog-if");
+	if (prog && lspci_hex(prog + 8, &v, &end) >= 2 && d->have_class == PCIE_KNOWN) {
+		lspci_hex((char[]){prog[8], prog[9], '\0'}, &v, &end);
+		d->class_code |= (uint32_t)v & 0xff;
+		d->class_no_progif = false;
+	}
+}
+
+/* One field of -mm: "name [id]"; returns behind it, or NULL. */
+static const char *machine_field(const char *s, char *buf, size_t size, int *ret_id)
+{
+	uint64_t v;
+	const char *end = *s == '"' ? strchr(s + 1, '"') : NULL;
+	if (!end) {
+		return NULL;
+	}
+	size_t n = MIN((size_t)(end - s - 1), size - 1);
+	memcpy(buf, s + 1, n);
+	buf[n] = '\0';
+	*ret_id = -1;
+	if (n == 4 && four_digits(buf, NULL, &v)) {
+		*ret_id = (int)v;
+	} else if (n > 6 && buf[n - 1] == ']' && buf[n - 6] == '[' &&
+		   four_digits(buf + n - 5, "]", &v)) {
+		*ret_id = (int)v;
+		buf[n - 6] = '\0';
+	}
+	return lspci_skip(end + 1);
+}
+
+static void set_class(struct pcie_device *d, int code)
+{
+	if (code >= 0) {
+		d->have_class = PCIE_KNOWN;
+		d->class_code = (uint32_t)code << 8;
+		d->class_no_progif = true;
+		d->is_bridge = code == 0x0604 || code == 0x0609;
+	}
+}
+
+/* lspci -mm: "class" "vendor" "device" -rXX -pXX "subvendor" "subdevice" */
+static void parse_machine(struct pcie_device *d, const char *s, pcie_src src)
+{
+	char class[128], vendor[128], device[128];
+	int class_id, vendor_id, device_id;
+
+	s = machine_field(s, class, sizeof(class), &class_id);
+	s = s ? machine_field(s, vendor, sizeof(vendor), &vendor_id) : NULL;
+	s = s ? machine_field(s, device, sizeof(device), &device_id) : NULL;
+	if (!s) {
+		return;
+	}
+	set_class(d, class_id >= 0 ? class_id : pcie_class_from_name(class, strlen(class)));
+	struct text name = {0};
+	text_add(&name, vendor_id >= 0 && vendor[4] == '\0' ? "" : text_trim(vendor));
+	text_add(&name, name.len ? " " : "");
+	text_add(&name, device_id >= 0 && device[4] == '\0' ? "" : text_trim(device));
+	text_copy(d->name, sizeof(d->name), name.s);
+	text_finish(&name);
+	if (vendor_id >= 0 || device_id >= 0) {
+		set_ids(d, src, vendor_id >= 0 ? (uint64_t)vendor_id : 0,
+			device_id >= 0 ? (uint64_t)device_id : 0);
+	} else {
+		ids_from_name(d, src);
+	}
+}
+
+static void open_header(struct pcie_lspci *p, struct pcie_addr addr, int parent)
+{
+	lspci_open(p, addr, false);
+	p->about.known = false;
+	p->b.d.parent = parent;
+	p->headers++;
+}
+
+/* "VGA compatible controller: …" without an address: only where a device's lines follow. */
+static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+{
+	const char *s = lspci_skip(l->line[at].s);
+	struct class_part c = scan_class(s);
+	if (!c.certain || at + 1 >= l->n) {
+		return 0;
+	}
+	struct header h = {0};
+	gather(l, at, s, &h);
+	enum lspci_word below =
+		at + h.lines < l->n ? lspci_word(lspci_skip(l->line[at + h.lines].s)) : WORD_NONE;
+	size_t n = 0;
+	if (below != WORD_NONE && below != WORD_ELISION) {
+		open_header(p, (struct pcie_addr){0}, -1);
+		set_class(&p->b.d, c.code);
+		parse_rest(&p->b.d, &h, c.len + 1, p->text_src);
+		n = h.lines;
+	}
+	text_finish(&h.joined);
+	return n;
+}
+
+size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+{
+	const char *s = lspci_skip(l->line[at].s);
+	struct path path;
+
+	size_t n = lspci_hex_digit(*s) >= 0 ? scan_path(s, &path) : 0;
+	if (n == 0) {
+		return *s >= 'A' && *s <= 'Z' ? take_bare_header(p, l, at) : 0;
+	}
+	s = lspci_skip(s + n);
+	struct class_part c = scan_class(s);
+	bool machine = *s == '"';
+	if (!machine && !c.certain && !(p->headers > 0 && c.len && looks_like_class(s, c.len))) {
+		return 0;
+	}
+
+	/* the block before is closed first: it may be the bridge that a path needs */
+	lspci_close(p, false);
+	int parent;
+	struct pcie_addr addr = resolve_path(p->s, &path, &parent);
+	open_header(p, addr, parent);
+	if (machine) {
+		parse_machine(&p->b.d, s, p->text_src);
+		return 1;
+	}
+	struct header h = {0};
+	gather(l, at, s, &h);
+	set_class(&p->b.d, c.code);
+	parse_rest(&p->b.d, &h, c.len + 1, p->text_src);
+	text_finish(&h.joined);
+	return h.lines;
+}

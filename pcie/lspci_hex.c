@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of lspci -x to -xxxx. */
+#include "pcie/lspci_int.h"
+#include "pcie/regs.h"
+
+enum { ROW = 16 };
+
+/* "1f0: 00 11 … ff": the offset in *RET_AT, the bytes in BYTES; how many, or 0. */
+static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
+{
+	const char *p;
+	int n = 0, digits = lspci_hex(s, ret_at, &p);
+
+	if (digits < 2 || digits > 3 || *p != ':' || *ret_at % ROW != 0) {
+		return 0;
+	}
+	for (p++; n < ROW; n++) {
+		p = lspci_skip(p);
+		int hi = lspci_hex_digit(*p), lo = hi < 0 ? -1 : lspci_hex_digit(p[1]);
+		if (lo < 0) {
+			break;
+		}
+		bytes[n] = (uint8_t)(hi << 4 | lo);
+		p += 2;
+		if (*p && !lspci_blank_char(*p)) {
+			return 0;
+		}
+	}
+	return n;
+}
+
+bool lspci_is_hex_row(const char *s)
+{
+	uint64_t at;
+	uint8_t bytes[ROW];
+	int n = 0;
+	/* most lines end here */
+	for (; n < 3 && lspci_hex_digit(s[n]) >= 0; n++) {
+	}
+	return n >= 2 && s[n] == ':' && lspci_blank_char(s[n + 1]) && parse_row(s, &at, bytes) >= 4;
+}
+
+void lspci_take_hex_row(struct pcie_lspci *p, const char *s)
+{
+	uint64_t at;
+	uint8_t bytes[ROW];
+	int n = parse_row(s, &at, bytes);
+
+	if (at == 0 && p->nhex > 0) {
+		p->nhex = 0; /* another dump of the same device: the later counts */
+		p->hex_broken = false;
+	}
+	if (at != p->nhex || p->hex_broken || at + ROW > sizeof(p->hex)) {
+		p->hex_broken = true; /* a gap: what lies behind could belong to anything */
+		return;
+	}
+	memcpy(p->hex + at, bytes, (size_t)n);
+	p->nhex += (size_t)n;
+	p->hex_broken = n < ROW;
+}
+
+static uint32_t dword(const uint8_t *b)
+{
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+/* Does register V (with its upper half HIGH) fit the BAR that the text lists? */
+static bool fits(const struct pcie_bar *b, uint32_t v, uint32_t high)
+{
+	bool io = v & BAR_IO;
+	if (v == 0 || io != b->io) {
+		return false;
+	}
+	if (io) {
+		return !b->has_base || b->base == (v & ~(uint32_t)BAR_FLAGS_IO);
+	}
+	bool is64 = (v & BAR_TYPE_MASK) == BAR_TYPE_64;
+	uint64_t base = (uint64_t)(is64 ? high : 0) << 32 | (v & ~(uint32_t)BAR_FLAGS_MEM);
+	if (b->is64_known && (is64 != b->is64 || !!(v & BAR_PREFETCH) != b->prefetchable)) {
+		return false;
+	}
+	return !b->has_base || b->base == base;
+}
+
+void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len)
+{
+	int last = (bytes[REG_HEADER_TYPE] & HEADER_TYPE_MASK) == HEADER_NORMAL ? 6 : 2;
+	int reg = 0;
+
+	if (len < PCIE_CONFIG_HEADER) {
+		return;
+	}
+	for (int i = 0; i < d->nbar; i++) {
+		struct pcie_bar *b = &d->bar[i];
+		if (b->kind != PCIE_BAR_NORMAL || b->index >= 0) {
+			continue;
+		}
+		/* in the order of the registers; one that fits none keeps no number */
+		for (int r = reg; r < last; r++) {
+			uint32_t v = dword(bytes + REG_BAR0 + 4 * r);
+			uint32_t high = r + 1 < last ? dword(bytes + REG_BAR0 + 4 * r + 4) : 0;
+			bool is64 = !(v & BAR_IO) && (v & BAR_TYPE_MASK) == BAR_TYPE_64;
+			if (fits(b, v, high)) {
+				b->index = (int8_t)r;
+				reg = r + 1 + is64;
+				break;
+			}
+			r += is64;
+		}
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the lspci reader share; nobody else includes this. */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "pcie/config.h"
+#include "pcie/lspci.h"
+
+/* The capability that the lines being read belong to. */
+enum lspci_cap { LIST_NONE, LIST_OTHER, LIST_POWER, LIST_SRIOV, LIST_REBAR, LIST_VF_REBAR };
+
+/* One device of the text while its lines come in. */
+struct lspci_block {
+	bool open;
+	bool orphan;  /* no header and no command line: whose it is shows later */
+	bool verbose; /* "Control:" or "Flags:" was there: a listing, not an excerpt */
+	bool elided;  /* "...": somebody cut lines out */
+	bool denied;
+	bool no_cap_list; /* "Status: Cap-" */
+	bool caps_ended;  /* something stood behind the last capability */
+	bool express;
+	bool windows; /* lines of a bridge */
+	unsigned ncap, next_cap;
+	enum lspci_cap cap;
+	int last_region;
+	struct pcie_device d;
+};
+
+struct pcie_lspci {
+	struct pcie_snapshot *s;
+	pcie_src text_src, hex_src; /* 0 until something of the kind comes */
+	struct lspci_block b;
+	bool blank; /* the line before was empty */
+	unsigned headers;
+
+	uint8_t hex[PCIE_CONFIG_EXT_SIZE];
+	size_t nhex; /* bytes from 0 without a gap */
+	bool hex_broken;
+
+	struct pcie_addr about;
+
+	bool *noted; /* for each device: two states were said */
+	size_t nnoted;
+
+	struct pcie_device *orphan;
+	size_t norphan, caporphan;
+};
+
+static inline bool lspci_blank_char(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline const char *lspci_skip(const char *s)
+{
+	while (lspci_blank_char(*s)) {
+		s++;
+	}
+	return s;
+}
+
+/* What stands in S behind WORD, when S begins with it, else NULL. */
+static inline const char *lspci_after(const char *s, const char *word)
+{
+	size_t n = strlen(word);
+	return strncmp(s, word, n) ? NULL : s + n;
+}
+
+/* The value of a hex digit, or -1. */
+static inline int lspci_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return c - '0';
+	}
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads hex digits (at most 16); *RET_END is behind the last. Returns how many. */
+int lspci_hex(const char *s, uint64_t *ret, const char **ret_end);
+
+/* Text without its blanks, so that neither wraps nor lost spacing matter. */
+struct lspci_squeezed {
+	char s[1024];
+	size_t len;
+};
+
+void lspci_squeeze(struct lspci_squeezed *q, const char *s);
+
+/* A line is put together of at most so many pieces. */
+enum { LSPCI_PIECES = 4 };
+
+/* May the line at AT be the rest of a wrapped one? */
+static inline bool lspci_is_rest(const struct pcie_lines *l, size_t at)
+{
+	return at < l->n && l->line[at].len > 0 &&
+	       !pcie_lspci_is_start(l->line[at].s, l->line[at].len);
+}
+
+/* The kinds of lines below a header. */
+enum lspci_word {
+	WORD_NONE,
+	WORD_ACCESS_DENIED,
+	WORD_BAR,
+	WORD_BUS,
+	WORD_CAPABILITY,
+	WORD_CONTROL,
+	WORD_DRIVER,
+	WORD_ELISION,
+	WORD_FLAGS,
+	WORD_IO,
+	WORD_IOMMU,
+	WORD_IO_WINDOW,
+	WORD_LINK_CAP,
+	WORD_LINK_STATUS,
+	WORD_MEMORY,
+	WORD_MEM_WINDOW,
+	WORD_MODULES,
+	WORD_NUMA,
+	WORD_PREF_WINDOW,
+	WORD_REBAR_ERROR,
+	WORD_REGION,
+	WORD_ROM,
+	WORD_SLOT,
+	WORD_STATUS,
+	WORD_SUBSYSTEM,
+	WORD_UNKNOWN_HEADER,
+	WORD_VFS,
+	WORD_DETAIL, /* known, and of no use */
+};
+
+/* What S, without leading blanks, begins with. */
+enum lspci_word lspci_word(const char *s);
+
+/* Takes a line below a header that starts with WORD, and its continuation. */
+size_t lspci_take_property(
+	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at);
+
+size_t lspci_take_region(
+	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at);
+size_t lspci_take_window(
+	struct pcie_lspci *p, enum pcie_window_kind kind, const struct pcie_lines *l, size_t at);
+size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t at);
+
+/* Does an address, or a path of addresses, and a class stand at S? */
+bool lspci_is_header(const char *s, size_t len, bool lenient);
+size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at);
+
+/* A row of a hex dump: "10: 0c 00 …"; false when it is none. */
+bool lspci_is_hex_row(const char *s);
+void lspci_take_hex_row(struct pcie_lspci *p, const char *s);
+/* Gives the BARs of a listing without numbers theirs, from the registers. */
+void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len);
+
+/* Opens an empty block. */
+void lspci_open(struct pcie_lspci *p, struct pcie_addr addr, bool orphan);
+/* The block is over; CUT as in pcie_lspci_end(). */
+void lspci_close(struct pcie_lspci *p, bool cut);
