@@ -12,6 +12,8 @@ static const struct cmd commands[] = {
 		"verdicts with evidence, worst first", cmd_check},
 	{"doctor", "[--symptom WORD] [--build-dir DIR] [--fix-script] [--json]",
 		"environment, driver, BIOS and PCIe, clocks", cmd_doctor},
+	{"plan", "[SOURCE] [--gpu BDF] [--size SIZE] [--without BDF] [--map] [--json]",
+		"would a larger BAR fit, and what blocks it", cmd_plan},
 	{"show", "[SOURCE] [--json] [--all]", "devices, BARs, Resizable BAR, windows, link",
 		cmd_show},
 	{"stress", "[--seconds N] [--shape MxKxN] [--record LABEL] [--json]",

@@ -142,17 +142,29 @@ int cmd_source_scan(
 	return pcie_scan(&o, ret, why);
 }
 
-int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why)
+int cmd_find_device(const struct pcie_snapshot *s, const char *option, const char *bdf, int *ret,
+	struct why *why)
 {
 	struct pcie_addr a;
 	if (pcie_addr_parse(bdf, &a) < 0) {
-		why_set(why, "--gpu: '%s' is no PCI address (0000:01:00.0 or 01:00.0)", bdf);
+		why_set(why, "--%s: '%s' is no PCI address (0000:01:00.0 or 01:00.0)", option, bdf);
 		return -EINVAL;
 	}
 	int dev = pcie_snapshot_find(s, a);
 	if (dev < 0) {
-		why_set(why, "--gpu: there is no device %s in %s", bdf, s->origin);
+		why_set(why, "--%s: there is no device %s in %s", option, bdf, s->origin);
 		return -ENOENT;
+	}
+	*ret = dev;
+	return 0;
+}
+
+int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why)
+{
+	int dev;
+	int rc = cmd_find_device(s, "gpu", bdf, &dev, why);
+	if (rc < 0) {
+		return rc;
 	}
 	if (!pcie_device_is_gpu(&s->dev[dev])) {
 		why_set(why, "--gpu: %s is not a GPU", bdf);

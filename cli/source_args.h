@@ -45,5 +45,8 @@ void cmd_source_finish(struct cmd_source_args *a);
 int cmd_source_scan(
 	const struct cmd_source_args *a, size_t i, struct pcie_snapshot **ret, struct why *why);
 
-/* "--gpu BDF": the index of that GPU in S. -EINVAL, -ENOENT with a sentence. */
+/* "--OPTION BDF": the index of that device in S. -EINVAL, -ENOENT with a sentence. */
+int cmd_find_device(const struct pcie_snapshot *s, const char *option, const char *bdf, int *ret,
+	struct why *why);
+/* "--gpu BDF": the same for a GPU. */
 int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why);

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pcie/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pcie/plan_commands.h"
+#include "pcie/plan_layout.h"
+#include "pcie/verdict.h"
+
+const char *pcie_plan_rule_name(enum pcie_plan_rule r)
+{
+	return r == PCIE_PLAN_LEGACY ? "legacy" : "tight";
+}
+
+static void add_note(struct pcie_plan *p, const char *fmt, ...) PRINTF(2, 3);
+static void add_note(struct pcie_plan *p, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) >= 0) {
+		p->note = xgrow(p->note, p->nnote, &p->capnote, sizeof(*p->note));
+		p->note[p->nnote++] = s;
+	}
+	va_end(ap);
+}
+
+/* Which rule a kernel may use. Between 6.10 and 6.19 stable trees differ: both. */
+static void find_rules(struct pcie_plan *p, const struct pcie_snapshot *s)
+{
+	unsigned major = 0, minor = 0;
+	p->applies[PCIE_PLAN_LEGACY] = p->applies[PCIE_PLAN_TIGHT] = true;
+	if (s->host.have_kernel != PCIE_KNOWN ||
+		sscanf(s->host.kernel, "%u.%u", &major, &minor) != 2 || major > 99) {
+		add_note(p, "the kernel's version is not known: it may use either rule");
+		return;
+	}
+	if (major < 6 || (major == 6 && minor < 10)) {
+		p->applies[PCIE_PLAN_TIGHT] = false;
+	} else if (major >= 7) {
+		p->applies[PCIE_PLAN_LEGACY] = false;
+	} else {
+		add_note(p, "kernel %u.%u may use either rule, or one between them", major, minor);
+	}
+}
+
+/* Targets. */
+
+static const struct pcie_rebar_entry *entry_of(const struct pcie_device *d, int bar)
+{
+	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
+		if (d->rebar.entry[i].bar == bar) {
+			return &d->rebar.entry[i];
+		}
+	}
+	return NULL;
+}
+
+static uint64_t largest(uint64_t supported)
+{
+	int top = 63 - __builtin_clzll(supported) + PCIE_REBAR_UNIT_SHIFT;
+	return (uint64_t)1 << MIN(top, 63);
+}
+
+static bool offers(uint64_t supported, uint64_t size)
+{
+	for (int n = 0; n < 64 - PCIE_REBAR_UNIT_SHIFT; n++) {
+		if (supported >> n & 1 && size == (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t smallest_over(uint64_t supported, uint64_t vram)
+{
+	for (int n = 0; n < 64 - PCIE_REBAR_UNIT_SHIFT; n++) {
+		uint64_t size = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
+		if (supported >> n & 1 && size >= vram) {
+			return size;
+		}
+	}
+	return 0;
+}
+
+static void set_target(struct pcie_plan_gpu *g, uint64_t target, const char *why)
+{
+	g->target = target;
+	g->has_target = true;
+	text_copy(g->target_why, sizeof(g->target_why), why);
+}
+
+static void find_target(
+	struct pcie_plan_gpu *g, const struct pcie_device *d, const struct pcie_plan_options *o)
+{
+	const struct pcie_rebar_entry *e = entry_of(d, g->bar);
+	char size[TEXT_SIZE_MAX], why[sizeof(g->target_why)];
+	uint64_t vram = d->vram.have == PCIE_KNOWN && !d->mig ? d->vram.bytes : 0;
+
+	if (g->bar_slot < 0) {
+		return;
+	}
+	if (o->size) {
+		set_target(g, o->size, "asked for with --size");
+		return;
+	}
+	if (e && e->supported) {
+		uint64_t over = vram ? smallest_over(e->supported, vram) : 0;
+		if (over) {
+			snprintf(why, sizeof(why), "the smallest size over %s of VRAM",
+				text_size(vram, size));
+			set_target(g, over, why);
+		} else {
+			set_target(g, largest(e->supported), "the largest that the card offers");
+		}
+		return;
+	}
+	if (g->has_current) {
+		set_target(g, g->current, "its size; no other is known");
+	}
+}
+
+/* The size that the card does not offer: no arithmetic helps. */
+static bool card_refuses(
+	struct pcie_plan_gpu *g, const struct pcie_device *d, struct pcie_plan_fit *fit)
+{
+	const struct pcie_rebar_entry *e = entry_of(d, g->bar);
+	bool fixed = d->rebar.have == PCIE_ABSENT && g->has_current && g->target != g->current;
+	char size[TEXT_SIZE_MAX];
+
+	if ((!e || !e->supported || offers(e->supported, g->target)) && !fixed) {
+		return false;
+	}
+	fit->fits = PCIE_NO;
+	fit->block = PCIE_PLAN_CARD;
+	fit->nblocker = 1;
+	fit->blocker[0].dev = g->dev;
+	snprintf(fit->blocker[0].what, sizeof(fit->blocker[0].what),
+		"the card offers no size of %s", text_size(g->target, size));
+	return true;
+}
+
+/* GPUs. */
+
+static bool has_unplaced_bar(const struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		bool failed =
+			b->have == PCIE_KNOWN ? b->assigned == PCIE_NO : b->have == PCIE_ABSENT;
+		if (failed && plan_is_movable(b)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_chosen(const struct pcie_snapshot *s, int dev, const struct pcie_plan_options *o)
+{
+	if (!pcie_device_is_gpu(&s->dev[dev])) {
+		return false;
+	}
+	if (o->dev >= 0) {
+		return o->dev == dev;
+	}
+	enum pcie_gpu_kind kind = pcie_device_kind(s, dev);
+	return kind == PCIE_GPU_DISCRETE ||
+	       (kind == PCIE_GPU_EMULATED && has_unplaced_bar(&s->dev[dev]));
+}
+
+static void add_gpu(struct pcie_plan *p, const struct pcie_snapshot *s, int dev,
+	const struct pcie_plan_options *o)
+{
+	const struct pcie_device *d = &s->dev[dev];
+	int at = pcie_device_vram_bar(d);
+	struct pcie_plan_gpu *g = &p->gpu[p->ngpu++];
+
+	*g = (struct pcie_plan_gpu){
+		.dev = dev, .bar = at >= 0 ? d->bar[at].index : -1, .bar_slot = at};
+	if (at >= 0) {
+		g->current = plan_bar_size(s, dev, &d->bar[at]);
+		g->has_current = g->current != 0;
+	}
+	find_target(g, d, o);
+}
+
+/* It has the size already, and a place. */
+static bool is_there(const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
+{
+	int at = pcie_device_vram_bar(&s->dev[g->dev]);
+	const struct pcie_bar *b = at >= 0 ? &s->dev[g->dev].bar[at] : NULL;
+	return b && b->have == PCIE_KNOWN && b->assigned == PCIE_YES && b->has_base &&
+	       g->has_current && g->current == g->target;
+}
+
+/* Simulation. */
+
+struct run {
+	const struct pcie_snapshot *s;
+	struct plan_layout l;
+	struct plan_part *part;
+	struct pcie_plan_gpu **gpu; /* of each part */
+	size_t n;
+};
+
+/* Bridges between the device and the root that nobody described: a fit is not certain. */
+static bool path_is_open(const struct plan_layout *l, int dev)
+{
+	const struct pcie_device *d = &l->s->dev[dev];
+	if (d->parent < 0) {
+		return d->addr.known && d->addr.bus != 0 && !d->bars_complete;
+	}
+	for (int p = d->parent, depth = 0; p >= 0 && depth < PCIE_PATH_MAX; depth++) {
+		if (l->unsure[p]) {
+			return true;
+		}
+		p = l->s->dev[p].parent;
+	}
+	return false;
+}
+
+/*
+ * One unit: all parts under TOP. When they do not fit together, the last one keeps its
+ * present size, and so on: each that fits is counted.
+ */
+static void lay_unit(struct run *r, enum pcie_plan_rule rule, int top, enum pcie_tri *ret_fits,
+	struct pcie_plan_fit *ret_fit)
+{
+	size_t member[64], n = 0;
+
+	for (size_t i = 0; i < r->n && n < ARRAY_LEN(member); i++) {
+		if (plan_layout_top(&r->l, r->part[i].dev) == top) {
+			member[n++] = i;
+			r->part[i].size = r->gpu[i]->target;
+		}
+	}
+	for (size_t k = 0; k < n; k++) {
+		ret_fit[member[k]] = (struct pcie_plan_fit){
+			.container = -1, .fits = PCIE_TRI_UNKNOWN, .block = PCIE_PLAN_OPEN};
+		ret_fits[member[k]] = PCIE_TRI_UNKNOWN;
+	}
+	for (size_t k = n; k > 0; k--) {
+		struct pcie_plan_fit fit = {.container = -1};
+		struct pcie_plan_item need = plan_layout_need(&r->l, rule, top, r->part, r->n);
+		if (!need.size) {
+			break; /* nothing to place: nobody knows how long its BARs are */
+		}
+		bool ok = plan_layout_place(&r->l, top, need, r->part, r->n, &fit);
+		size_t last = member[k - 1];
+		if (ok) {
+			for (size_t m = 0; m < k; m++) {
+				size_t i = member[m];
+				bool open = path_is_open(&r->l, r->part[i].dev);
+				fit.fits = open ? PCIE_TRI_UNKNOWN : PCIE_YES;
+				fit.block = open ? PCIE_PLAN_OPEN : PCIE_PLAN_FREE;
+				fit.bar_place = r->part[i].place;
+				ret_fit[i] = fit;
+				ret_fits[i] = fit.fits;
+			}
+			return;
+		}
+		ret_fit[last] = fit;
+		ret_fits[last] = fit.fits;
+		r->part[last].size = r->gpu[last]->current;
+	}
+}
+
+/* All parts of R by RULE: those under one window together, then the next. */
+static void lay_all(struct run *r, enum pcie_plan_rule rule, enum pcie_tri *ret_fits,
+	struct pcie_plan_fit *ret_fit)
+{
+	bool *done = xcalloc(r->s->ndev + 1, sizeof(*done));
+
+	plan_layout_release(&r->l, r->part, r->n);
+	for (size_t i = 0; i < r->n; i++) {
+		int top = plan_layout_top(&r->l, r->part[i].dev);
+		if (!done[top]) {
+			done[top] = true;
+			lay_unit(r, rule, top, ret_fits, ret_fit);
+		}
+	}
+	free(done);
+}
+
+static struct plan_part part_of(const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
+{
+	return (struct plan_part){
+		.dev = g->dev,
+		.bar = pcie_device_vram_bar(&s->dev[g->dev]),
+		.size = g->target,
+	};
+}
+
+/* The GPUs for which there is something to compute; the others get their answer at once. */
+static size_t choose_parts(struct pcie_plan *p, struct run *r)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->ngpu; i++) {
+		struct pcie_plan_gpu *g = &p->gpu[i];
+		const struct pcie_device *d = &r->s->dev[g->dev];
+		for (int k = 0; k < PCIE_PLAN_RULES; k++) {
+			struct pcie_plan_fit *fit = &g->fit[k];
+			*fit = (struct pcie_plan_fit){.container = -1, .block = PCIE_PLAN_OPEN};
+			if (!g->has_target) {
+				continue;
+			}
+			if (is_there(r->s, g)) {
+				fit->fits = PCIE_YES;
+				fit->block = PCIE_PLAN_FREE;
+				fit->has_place = true;
+				fit->place = fit->bar_place = d->bar[pcie_device_vram_bar(d)].base;
+			} else {
+				card_refuses(g, d, fit);
+			}
+			g->alone[k] = fit->fits;
+		}
+		bool compute = g->has_target && g->fit[0].fits == PCIE_TRI_UNKNOWN;
+		if (compute) {
+			r->gpu[n] = g;
+			r->part[n++] = part_of(r->s, g);
+		}
+	}
+	return n;
+}
+
+static void simulate(
+	struct pcie_plan *p, const struct pcie_snapshot *s, const struct pcie_plan_options *o)
+{
+	struct run all = {.s = s};
+	all.part = xcalloc(p->ngpu + 1, sizeof(*all.part));
+	all.gpu = xcalloc(p->ngpu + 1, sizeof(*all.gpu));
+	all.n = choose_parts(p, &all);
+	plan_layout_init(&all.l, s, o->without, o->nwithout);
+
+	enum pcie_tri *fits = xcalloc(all.n + 1, sizeof(*fits));
+	struct pcie_plan_fit *fit = xcalloc(all.n + 1, sizeof(*fit));
+	for (int rule = 0; rule < PCIE_PLAN_RULES; rule++) {
+		lay_all(&all, (enum pcie_plan_rule)rule, fits, fit);
+		for (size_t i = 0; i < all.n; i++) {
+			all.gpu[i]->fit[rule] = fit[i];
+		}
+		for (size_t i = 0; i < all.n; i++) {
+			if (all.n == 1) {
+				all.gpu[i]->alone[rule] = fits[i];
+				continue;
+			}
+			struct run one = {.s = s, .l = all.l, .n = 1};
+			struct plan_part part = part_of(s, all.gpu[i]);
+			struct pcie_plan_fit f;
+			one.part = &part;
+			one.gpu = &all.gpu[i];
+			lay_all(&one, (enum pcie_plan_rule)rule, &all.gpu[i]->alone[rule], &f);
+			all.l = one.l; /* its arrays may have moved */
+		}
+		for (size_t i = 0; i < p->ngpu; i++) {
+			p->together[rule] += p->gpu[i].fit[rule].fits == PCIE_YES;
+		}
+	}
+	plan_layout_finish(&all.l);
+	free(all.part);
+	free(all.gpu);
+	free(fits);
+	free(fit);
+}
+
+struct pcie_plan *pcie_plan_create(const struct pcie_snapshot *s, const struct pcie_plan_options *o)
+{
+	struct pcie_plan *p = xcalloc(1, sizeof(*p));
+	p->gpu = xcalloc(s->ndev + 1, sizeof(*p->gpu));
+
+	find_rules(p, s);
+	for (size_t i = 0; i < s->ndev; i++) {
+		if (is_chosen(s, (int)i, o)) {
+			add_gpu(p, s, (int)i, o);
+		}
+	}
+	simulate(p, s, o);
+	pcie_plan_add_commands(p, s);
+	return p;
+}
+
+void pcie_plan_destroy(struct pcie_plan *p)
+{
+	if (!p) {
+		return;
+	}
+	for (size_t i = 0; i < p->ncommand; i++) {
+		free(p->command[i]);
+	}
+	for (size_t i = 0; i < p->nnote; i++) {
+		free(p->note[i]);
+	}
+	free(p->command);
+	free(p->note);
+	free(p->gpu);
+	free(p);
+}
+
+/* By the rules that apply: YES when all say so, NO when none says yes and one says no. */
+static enum pcie_tri gpu_answer(const struct pcie_plan *p, const struct pcie_plan_gpu *g)
+{
+	unsigned yes = 0, no = 0, open = 0;
+	for (int k = 0; k < PCIE_PLAN_RULES; k++) {
+		if (!p->applies[k]) {
+			continue;
+		}
+		yes += g->fit[k].fits == PCIE_YES;
+		no += g->fit[k].fits == PCIE_NO;
+		open += g->fit[k].fits == PCIE_TRI_UNKNOWN;
+	}
+	if (no && !yes && !open) {
+		return PCIE_NO;
+	}
+	return yes && !no && !open ? PCIE_YES : PCIE_TRI_UNKNOWN;
+}
+
+enum pcie_tri pcie_plan_answer(const struct pcie_plan *p)
+{
+	bool open = p->ngpu == 0;
+	for (size_t i = 0; i < p->ngpu; i++) {
+		enum pcie_tri a = gpu_answer(p, &p->gpu[i]);
+		if (a == PCIE_NO) {
+			return PCIE_NO;
+		}
+		open = open || a != PCIE_YES;
+	}
+	return open ? PCIE_TRI_UNKNOWN : PCIE_YES;
+}
