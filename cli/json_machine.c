@@ -301,7 +301,9 @@ static void set_small_facts(
 		js_set_int(o, "iommu_group", d->iommu_group);
 	}
 	set_tri(o, "boot_vga", d->boot_vga);
-	set_tri(o, "is_vf", d->is_vf);
+	if (d->is_vf == PCIE_YES) {
+		js_set_bool(o, "is_vf", true);
+	}
 	if (d->physfn >= 0) {
 		set_address(o, "physfn", s->dev[d->physfn].addr);
 	}

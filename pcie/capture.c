@@ -106,10 +106,11 @@ int pcie_capture(
 	};
 	int r = pcie_sysfs_read(&o, &c.sink, why);
 	if (r == 0) {
-		text_addf(&c.devices,
-			"%sP: " PCIE_RECORD_HOST "\nE: SUBSYSTEM=barscope\nA: " PCIE_RECORD_VERSION
-			"=" PCIE_RECORD_VERSION_NO "\n%s",
-			c.devices.len ? "\n" : "", c.host.s ? c.host.s : "");
+		/* Only /sys itself proves that what did not come does not exist. */
+		text_addf(&c.devices, "%sP: " PCIE_RECORD_HOST "\nE: SUBSYSTEM=barscope\n%s%s",
+			c.devices.len ? "\n" : "",
+			o.live ? "A: " PCIE_RECORD_VERSION "=" PCIE_RECORD_VERSION_NO "\n" : "",
+			c.host.s ? c.host.s : "");
 		*ret_len = c.devices.len;
 		*ret = text_steal(&c.devices);
 	}

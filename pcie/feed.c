@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "pcie/config.h"
+#include "pcie/firmware.h"
 #include "pcie/host.h"
 
 struct pcie_feed_device {
@@ -134,7 +135,6 @@ static void end_device(struct pcie_feed *f)
 	}
 
 	bool vf = f->extra[f->dev].physfn.known;
-	d->is_vf = vf ? PCIE_YES : d->is_vf == PCIE_TRI_UNKNOWN && f->complete ? PCIE_NO : d->is_vf;
 	for (int i = 0; i < d->nbar; i++) {
 		struct pcie_bar *b = &d->bar[i];
 		/* A virtual function's enable bits stand in its physical function. */
@@ -250,6 +250,9 @@ static void join_devices(struct pcie_feed *f)
 			d->parent = -1;
 		}
 		d->physfn = pcie_snapshot_find(s, f->extra[i].physfn);
+		if (f->extra[i].physfn.known || f->complete) {
+			d->is_vf = f->extra[i].physfn.known ? PCIE_YES : PCIE_NO;
+		}
 		if (d->have_driver == PCIE_UNKNOWN && (f->complete || f->seen_driver)) {
 			d->have_driver = PCIE_ABSENT;
 		}
@@ -295,7 +298,7 @@ struct pcie_snapshot *pcie_feed_finish(struct pcie_feed *f, char **ret_log, size
 		const struct pcie_host_file *file = pcie_host_find(f->host[i].name);
 		if (file) {
 			file->parse(s, file, f->host[i].text);
-		} else {
+		} else if (!pcie_firmware_parse(s, f->host[i].name, f->host[i].text)) {
 			pcie_host_parse_nvidia(s, f->host[i].name, f->host[i].text);
 		}
 	}

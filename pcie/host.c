@@ -241,6 +241,18 @@ static void parse_nvidia_params(
 	}
 }
 
+/* Since Linux 5.12: nanoseconds from reset to the start of the boot loader (ACPI 6.5, 5.2.24). */
+static void parse_firmware_time(
+	struct pcie_snapshot *s, const struct pcie_host_file *file, const char *text)
+{
+	(void)file;
+	uint64_t ns;
+	if (!text_parse_u64(text, 10, &ns) && ns) {
+		s->host.have_firmware_time = PCIE_KNOWN;
+		s->host.firmware_ns = ns;
+	}
+}
+
 /* "sys/module/DRIVER/parameters/NAME" */
 static void parse_module(
 	struct pcie_snapshot *s, const struct pcie_host_file *file, const char *text)
@@ -267,6 +279,7 @@ const struct pcie_host_file pcie_host_files[] = {
 	{"sys/class/dmi/id/sys_vendor", NULL, parse_dmi, FIELD(sys_vendor)},
 	{"sys/class/dmi/id/product_name", NULL, parse_dmi, FIELD(product)},
 	{"sys/firmware/efi", NULL, parse_efi, 0, 0},
+	{"sys/firmware/acpi/fpdt/boot/bootloader_launch_ns", NULL, parse_firmware_time, 0, 0},
 	{"sys/hypervisor/type", NULL, parse_hypervisor, FIELD(virt)},
 	{"proc/xen/capabilities", NULL, parse_xen, 0, 0},
 	{"proc/iomem", reduce_whole, parse_iomem, 0, 0},

@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "pcie/config_read.h"
+#include "pcie/firmware.h"
 #include "pcie/host.h"
 #include "pcie/kmsg.h"
 #include "pcie/libpci.h"
@@ -317,6 +318,102 @@ static void read_nvidia(struct reader *r)
 	}
 }
 
+/* One line of DIR/NAME into r->value; negative errno. */
+static int read_line(struct reader *r, int dir, const char *name)
+{
+	int n = file_read_at(dir, name, r->value, sizeof(r->value));
+	if (n >= 0) {
+		r->value[strcspn(r->value, "\n")] = '\0';
+	}
+	return n;
+}
+
+/* A setup item, when it matters: FOLDER/ATTR is its folder, NAME the fact's. */
+static void read_setup_item(struct reader *r, int folder, const char *attr, const char *name)
+{
+	_cleanup_fd_ int dir = openat(folder, attr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		return;
+	}
+	struct text item = {0};
+	bool shown = read_line(r, dir, "display_name") > 0 && r->value[0];
+	text_add(&item, shown ? r->value : attr);
+	if (pcie_firmware_matters(attr) || pcie_firmware_matters(item.s)) {
+		if (read_line(r, dir, "current_value") >= 0) {
+			text_addf(&item, "\n%s", r->value);
+		}
+		give(r, name, item.s);
+	}
+	text_finish(&item);
+}
+
+static int visible(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/* Names below PATH in a fixed order; the caller frees with free_names(). */
+static int list_names(const char *path, struct dirent ***ret)
+{
+	return scandir(path, ret, visible, alphasort);
+}
+
+static void free_names(struct dirent **list, int n)
+{
+	for (int i = 0; i < n; i++) {
+		free(list[i]);
+	}
+	if (n >= 0) {
+		free(list);
+	}
+}
+
+static void read_setup(struct reader *r)
+{
+	char path[PATH_MAX], folder[PATH_MAX], name[PATH_MAX];
+	struct dirent **driver, **item;
+	if (!host_path(r, PCIE_FIRMWARE_FOLDER, path, sizeof(path))) {
+		return;
+	}
+	int drivers = list_names(path, &driver);
+	if (drivers < 0 && !r->o->live) {
+		return; /* a copy that left the folder out says nothing */
+	}
+	give(r, PCIE_FIRMWARE_FOLDER, "");
+	for (int d = 0; d < drivers; d++) {
+		int n = snprintf(
+			folder, sizeof(folder), "%s/%s/attributes", path, driver[d]->d_name);
+		int items = n < (int)sizeof(folder) ? list_names(folder, &item) : -1;
+		_cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		for (int i = 0; fd >= 0 && i < items; i++) {
+			snprintf(name, sizeof(name), PCIE_FIRMWARE_FOLDER "/%s/attributes/%s",
+				driver[d]->d_name, item[i]->d_name);
+			read_setup_item(r, fd, item[i]->d_name, name);
+		}
+		free_names(item, items);
+	}
+	free_names(driver, drivers);
+}
+
+static void read_rebar_uefi(struct reader *r)
+{
+	char path[PATH_MAX], number[8];
+	if (!host_path(r, PCIE_FIRMWARE_REBAR, path, sizeof(path))) {
+		return;
+	}
+	int n = file_read_at(AT_FDCWD, path, r->value, sizeof(r->value));
+	if (n == 5) {
+		snprintf(number, sizeof(number), "%u", (unsigned char)r->value[4]);
+		give(r, PCIE_FIRMWARE_REBAR, number);
+		return;
+	}
+	*strrchr(path, '/') = '\0';
+	_cleanup_dir_ DIR *vars = n == -ENOENT ? opendir(path) : NULL;
+	if (vars && readdir(vars) && readdir(vars) && readdir(vars)) {
+		give(r, PCIE_FIRMWARE_REBAR, "none"); /* mounted, and it is not among them */
+	}
+}
+
 static void read_log(struct reader *r)
 {
 	_cleanup_free_ char *log = NULL;
@@ -343,6 +440,8 @@ static void read_host(struct reader *r)
 		give(r, "proc/sys/kernel/arch", u.machine);
 	}
 	read_nvidia(r);
+	read_setup(r);
+	read_rebar_uefi(r);
 	if (r->o->log) {
 		read_log(r);
 	}
