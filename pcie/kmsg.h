@@ -4,12 +4,20 @@
 
 #include <stddef.h>
 
+#include "base/text.h"
 #include "base/why.h"
 
 /*
- * The ring buffer as dmesg prints it ("[    1.234567] text" lines), from
+ * The kernel's messages as dmesg prints them ("[    1.234567] text" lines), from
  * /dev/kmsg or else syslog(2), into a fresh buffer with a NUL behind it; the
  * caller frees it. -EPERM or -EACCES when the kernel keeps it from this user
  * (dmesg_restrict), -ENOENT where there is none.
  */
 int pcie_kmsg_read(char **ret, size_t *ret_len, struct why *why);
+
+/*
+ * One record of /dev/kmsg ("6,1234,987654,-;text\n KEY=value\n"; Documentation/ABI/
+ * testing/dev-kmsg) added to OUT as dmesg prints it. Messages that programs have
+ * written there are left out. -EBADMSG when it is no record. Pure.
+ */
+int pcie_kmsg_record(const char *record, size_t len, struct text *out);
