@@ -24,7 +24,7 @@ void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_n
 	tui_live_init(&a->live);
 	a->live.config = o->config;
 	tui_window_init(&a->window);
-	tui_keep_init(&a->keep, o->store, o->demo);
+	tui_keep_init(&a->keep, o->store, o->demo || o->no_store);
 }
 
 bool tui_app_finish(struct tui_app *a)

@@ -25,7 +25,8 @@ struct tui_options {
 	bool demo;
 	bool ascii;
 	bool mouse;
-	unsigned fps; /* frames a second at most, 1 … 60 */
+	bool no_store; /* nothing outlives the screen */
+	unsigned fps;  /* frames a second at most, 1 … 60 */
 	enum tui_start start;
 	struct stress_config config;
 	const char *store;  /* NULL: the default */

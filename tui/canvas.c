@@ -379,7 +379,7 @@ static void title_line(struct tui_canvas *c, struct tui_rect r, int x, int w, un
 		used = tui_text_fit(c, k, 1, 0, k.w - 2, style, title);
 		tui_put(c, k, used++, 0, TUI_FRAME, ' ');
 	}
-	if (remark && k.w - used > 8) {
+	if (remark && *remark && k.w - used > 8) {
 		int n = MIN(tui_text_width(c, remark), k.w - used - 4);
 		tui_put(c, k, k.w - n - 2, 0, TUI_FRAME, ' ');
 		tui_text_fit(c, k, k.w - n - 1, 0, n, TUI_FAINT, remark);

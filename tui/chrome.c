@@ -129,23 +129,40 @@ static void describe_state(
 	}
 }
 
+/* What is wrong with the store, as long as it is; "" when nothing is. */
+static void describe_store(const struct tui_app *a, char *buf, size_t size)
+{
+	const struct tui_keep *k = &a->keep;
+	uint64_t lag = tui_keep_lag_ns(k);
+	buf[0] = '\0';
+	if (k->recorder && k->state.phase == RUNS_REC_FAILED) {
+		snprintf(buf, size, "not stored: %s", k->state.why);
+	} else if (lag) {
+		snprintf(buf, size, "the store is slow: waiting for %.0f s", (double)lag / 1e9);
+	}
+}
+
 void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
 	struct state_line s;
+	char store[320];
 	describe_state(a, c->glyphs, &s);
-	bool message = a->message.until_ns != 0;
-	int mw = message ? tui_text_width(c, a->message.text) : 0;
+	describe_store(a, store, sizeof(store));
+	/* A store's trouble beats good news; either steps in front of the state where there is
+	 * no room for both. */
+	bool said = a->message.until_ns && (a->message.tone >= TUI_TONE_NOTE || !*store);
+	const char *text = said ? a->message.text : *store ? store : NULL;
+	unsigned style = said ? tui_tone_style(a->message.tone) : TUI_BAD;
 	int w = tui_text_width(c, s.text) + 3;
-	/* A message steps in front of the state where there is no room for both. */
-	if (message && w + 3 + mw > r.w - 1) {
-		tui_text_fit(c, r, 1, 0, r.w - 2, tui_tone_style(a->message.tone), a->message.text);
+	if (text && w + 3 + tui_text_width(c, text) > r.w - 1) {
+		tui_text_fit(c, r, 1, 0, r.w - 2, style, text);
 		return;
 	}
 	tui_put(c, r, 1, 0, s.style, s.glyph);
 	int x = tui_text_fit(c, r, 3, 0, r.w - 4, s.style, s.text);
-	if (message) {
+	if (text) {
 		tui_put(c, r, x + 1, 0, TUI_FRAME, c->glyphs->sep);
-		tui_text(c, r, x + 3, 0, tui_tone_style(a->message.tone), a->message.text);
+		tui_text(c, r, x + 3, 0, style, text);
 	}
 }
 

@@ -330,7 +330,7 @@ int tui_demo_open(struct tui_app *a, struct why *why)
 	c->script_speed = 1;
 	a->live.embellish = tui_demo_status;
 	a->options.start = TUI_START_NOW;
-	tui_machine_set(&a->machine, tui_demo_machine(false));
+	tui_machine_set(&a->machine, tui_demo_machine(false), NULL);
 	a->machine.then = tui_demo_machine(true);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);

@@ -6,10 +6,12 @@
 
 #include "base/text.h"
 
-/* One line: a device, or with BAR >= 0 one of its BARs. */
+enum { LINE_DEVICE = -1, LINE_VERDICT = -2 };
+
+/* One line: a device, what is worst about it, or one of its BARs. */
 struct line {
 	size_t row; /* into machine.listed */
-	int bar;    /* index into the device's bar[], -1: the device */
+	int bar;    /* index into the device's bar[], or LINE_… */
 };
 
 enum { LINES_MAX = 512 };
@@ -33,12 +35,30 @@ static const struct pcie_device *device_at(const struct tui_machine *m, size_t r
 	return &m->snapshot->dev[m->listed[row]];
 }
 
+/* What is worst about a GPU, when it is not good. */
+static const struct pcie_verdict *worst(const struct tui_machine *m, size_t row)
+{
+	const struct pcie_gpu *g = tui_machine_gpu(m, m->listed[row]);
+	enum pcie_level level = g ? pcie_gpu_deciding_level(g) : PCIE_LEVEL_GOOD;
+	for (size_t i = 0; level > PCIE_LEVEL_GOOD && i < g->nverdict; i++) {
+		if (g->verdict[i].level == level && g->verdict[i].rule->decides) {
+			return &g->verdict[i];
+		}
+	}
+	return NULL;
+}
+
+static size_t lines_of(const struct tui_machine *m, size_t row)
+{
+	return 1 + (worst(m, row) != NULL) + bars_of(device_at(m, row));
+}
+
 int tui_devices_rows(const struct tui_app *a)
 {
 	const struct tui_machine *m = &a->machine;
 	size_t n = m->ngpu == 0;
 	for (size_t i = 0; i < m->nlisted && n < LINES_MAX; i++) {
-		n += 1 + bars_of(device_at(m, i));
+		n += lines_of(m, i);
 	}
 	return (int)n;
 }
@@ -47,7 +67,10 @@ static size_t add_device(const struct tui_machine *m, size_t row, bool unfolded,
 	size_t n, size_t max)
 {
 	if (n < max) {
-		ret[n++] = (struct line){row, -1};
+		ret[n++] = (struct line){row, LINE_DEVICE};
+	}
+	if (n < max && unfolded && worst(m, row)) {
+		ret[n++] = (struct line){row, LINE_VERDICT};
 	}
 	const struct pcie_device *d = device_at(m, row);
 	for (int i = 0; unfolded && i < d->nbar && n < max; i++) {
@@ -166,29 +189,37 @@ static bool has_trouble(const struct pcie_device *d)
 	return false;
 }
 
-static void draw_device(const struct tui_app *a, const struct pcie_device *d, bool selected,
-	bool unfolded, struct tui_canvas *c, struct tui_rect r, int y)
+struct tui_light tui_level_light(const struct tui_glyphs *g, enum pcie_level l)
 {
-	const struct tui_glyphs *g = c->glyphs;
-	char addr[PCIE_ADDR_MAX], sizes[96];
-	pcie_addr_format(d->addr, addr);
-	const char *shown = r.w < 100 && d->addr.known && d->addr.domain == 0 ? addr + 5 : addr;
-	if (selected) {
-		tui_tint(c, (struct tui_rect){r.x, r.y + y, r.w, 1}, TUI_BG_SELECTED);
-		tui_put(c, r, 0, y, TUI_TITLE, g->pointer);
+	const struct tui_light lights[] = {
+		[PCIE_LEVEL_GOOD] = {g->good, TUI_GOOD},
+		[PCIE_LEVEL_NOTE] = {g->note, TUI_NOTE},
+		[PCIE_LEVEL_UNSURE] = {g->unsure, TUI_UNSURE},
+		[PCIE_LEVEL_BAD] = {g->bad, TUI_BAD},
+	};
+	return lights[l];
+}
+
+static struct tui_light light_of(
+	const struct tui_machine *m, size_t row, const struct tui_glyphs *g)
+{
+	const struct pcie_gpu *gpu = tui_machine_gpu(m, m->listed[row]);
+	if (gpu) {
+		return tui_level_light(g, pcie_gpu_deciding_level(gpu));
 	}
-	bool gpu = pcie_device_is_gpu(d);
-	bool trouble = has_trouble(d);
-	tui_put(c, r, 2, y,
-		trouble ? TUI_BAD
-		: gpu   ? TUI_GOOD
-			: TUI_FAINT,
-		trouble ? g->bad
-		: gpu   ? g->good
-			: g->dots);
-	int x = tui_text(c, r, 4, y, TUI_FAINT, shown) + 2;
-	sizes_text(d, sizes, sizeof(sizes));
+	return has_trouble(device_at(m, row)) ? (struct tui_light){g->bad, TUI_BAD}
+					      : (struct tui_light){g->dots, TUI_FAINT};
+}
+
+/* At the right end of a device's line, from the edge inwards; returns where it starts. */
+static int draw_tail(const struct tui_machine *m, size_t row, bool unfolded, struct tui_canvas *c,
+	struct tui_rect r, int y)
+{
+	const struct pcie_device *d = device_at(m, row);
+	const struct pcie_gpu *gpu = tui_machine_gpu(m, m->listed[row]);
 	int right = r.w - 1;
+	char sizes[96];
+	sizes_text(d, sizes, sizeof(sizes));
 	if (!unfolded && *sizes) {
 		int w = MIN(tui_text_width(c, sizes), r.w * 2 / 5);
 		tui_text_fit(c, r, right - w, y, w, TUI_TEXT, sizes);
@@ -199,23 +230,59 @@ static void draw_device(const struct tui_app *a, const struct pcie_device *d, bo
 		tui_text_fit(c, r, right - w, y, w, TUI_FAINT, d->driver);
 		right -= w + 2;
 	}
-	tui_text_fit(c, r, x, y, right - x, gpu ? TUI_STRONG : TUI_TEXT,
+	const char *rebar = gpu ? pcie_gpu_answer(gpu, "rebar") : "unknown";
+	if (r.w >= 70 && strcmp(rebar, "unknown") != 0 && strcmp(rebar, "n-a") != 0) {
+		snprintf(sizes, sizeof(sizes), "ReBAR %s", rebar);
+		int w = tui_text_width(c, sizes);
+		tui_text(c, r, right - w, y, !strcmp(rebar, "full") ? TUI_GOOD : TUI_TEXT, sizes);
+		right -= w + 2;
+	}
+	return right;
+}
+
+static void draw_device(const struct tui_app *a, size_t row, bool unfolded, struct tui_canvas *c,
+	struct tui_rect r, int y)
+{
+	const struct tui_machine *m = &a->machine;
+	const struct pcie_device *d = device_at(m, row);
+	char addr[PCIE_ADDR_MAX];
+	pcie_addr_format(d->addr, addr);
+	const char *shown = r.w < 100 && d->addr.known && d->addr.domain == 0 ? addr + 5 : addr;
+	if (row == a->selected) {
+		tui_tint(c, (struct tui_rect){r.x, r.y + y, r.w, 1}, TUI_BG_SELECTED);
+		tui_put(c, r, 0, y, TUI_TITLE, c->glyphs->pointer);
+	}
+	struct tui_light light = light_of(m, row, c->glyphs);
+	tui_put(c, r, 2, y, light.style, light.glyph);
+	int x = tui_text(c, r, 4, y, TUI_FAINT, shown) + 2;
+	int right = draw_tail(m, row, unfolded, c, r, y);
+	tui_text_fit(c, r, x, y, right - x, pcie_device_is_gpu(d) ? TUI_STRONG : TUI_TEXT,
 		*d->name ? d->name : "(no name known)");
-	(void)a;
+}
+
+static void draw_verdict(const struct tui_machine *m, size_t row, struct tui_canvas *c,
+	struct tui_rect r, int y, bool last)
+{
+	const struct pcie_verdict *v = worst(m, row);
+	int x = r.w >= 60 ? 4 : 2;
+	tui_put(c, r, x, y, TUI_FRAME, last ? c->glyphs->corner : c->glyphs->tee_right);
+	struct tui_light light = tui_level_light(c->glyphs, v->level);
+	tui_text_fit(c, r, x + 2, y, r.w - x - 3, light.style, v->headline);
 }
 
 static void draw_lines(const struct tui_app *a, const struct line *line, size_t n, size_t from,
-	bool all, struct tui_canvas *c, struct tui_rect r)
+	struct tui_canvas *c, struct tui_rect r)
 {
 	for (int y = 0; y < r.h && from + (size_t)y < n; y++) {
 		const struct line *l = &line[from + (size_t)y];
 		const struct pcie_device *d = device_at(&a->machine, l->row);
-		bool selected = l->row == a->selected;
-		if (l->bar < 0) {
-			draw_device(a, d, selected, all || selected, c, r, y);
+		size_t next = from + (size_t)y + 1;
+		bool last = next >= n || line[next].bar == LINE_DEVICE;
+		if (l->bar == LINE_DEVICE) {
+			draw_device(a, l->row, !last || l->row == a->selected, c, r, y);
+		} else if (l->bar == LINE_VERDICT) {
+			draw_verdict(&a->machine, l->row, c, r, y, last);
 		} else {
-			size_t next = from + (size_t)y + 1;
-			bool last = next >= n || line[next].bar < 0;
 			draw_bar(d, &d->bar[l->bar], c, r, y, last);
 		}
 	}
@@ -234,6 +301,31 @@ static void draw_absence(const struct tui_app *a, struct tui_canvas *c, struct t
 	}
 }
 
+/*
+ * The lines for ROOM rows: the device under the cursor unfolded, then from the top as many
+ * others as there is room for. *RET_AT: where the cursor's device starts.
+ */
+static size_t layout(const struct tui_app *a, struct line *line, int room, size_t *ret_at)
+{
+	const struct tui_machine *m = &a->machine;
+	size_t spare = (size_t)MAX(room, 0);
+	size_t folded = m->nlisted - 1 + lines_of(m, a->selected);
+	spare = spare > folded ? spare - folded : 0;
+	size_t n = 0;
+	for (size_t i = 0; i < m->nlisted; i++) {
+		bool unfolded = i == a->selected;
+		size_t more = lines_of(m, i) - 1;
+		if (unfolded) {
+			*ret_at = n;
+		} else if (more > 0 && more <= spare) {
+			spare -= more;
+			unfolded = true;
+		}
+		n = add_device(m, i, unfolded, line, n, LINES_MAX);
+	}
+	return n;
+}
+
 void tui_devices_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
 	const struct tui_machine *m = &a->machine;
@@ -246,22 +338,15 @@ void tui_devices_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_
 			"No GPU on this machine; these devices have BARs:");
 		tui_take_top(&r, 1);
 	}
-	bool all = tui_devices_rows(a) <= r.h;
 	struct line line[LINES_MAX];
-	size_t n = 0, at = 0;
-	for (size_t i = 0; i < m->nlisted; i++) {
-		if (i == a->selected) {
-			at = n;
-		}
-		n = add_device(m, i, all || i == a->selected, line, n, LINES_MAX);
-	}
+	size_t at = 0, n = layout(a, line, r.h, &at);
 	/* The device under the cursor shows with its BARs, and one line before it. */
-	size_t need = 1 + bars_of(device_at(m, a->selected));
+	size_t need = lines_of(m, a->selected);
 	size_t rows = (size_t)MAX(r.h, 1);
 	size_t from = at + need > rows ? at + need - rows : 0;
 	from = MIN(from, at);
 	struct tui_rect side = tui_take_right(&r, n > rows ? 1 : 0); /* the scroll marks */
-	draw_lines(a, line, n, from, all, c, r);
+	draw_lines(a, line, n, from, c, r);
 	if (from > 0) {
 		tui_put(c, side, 0, 0, TUI_KEY, c->glyphs->up);
 	}

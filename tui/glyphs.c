@@ -22,7 +22,7 @@ static const struct tui_glyphs ascii = {
 	.dash = '-',
 	.dots = '.',
 	.good = '+',
-	.note = 'i',
+	.note = '-',
 	.bad = '!',
 	.unsure = '?',
 	.pointer = '>',
@@ -62,8 +62,8 @@ static const struct tui_glyphs blocks = {
 	.tick_down = 0x252c,
 	.dash = '-',
 	.dots = 0xb7,
-	.good = 0x25a0,
-	.note = 'i',
+	.good = 0x221a,
+	.note = 0xb7,
 	.bad = '!',
 	.unsure = '?',
 	.pointer = 0x25ba,
@@ -103,10 +103,10 @@ static const struct tui_glyphs utf8_set = {
 	.tick_down = 0x252c,
 	.dash = 0x254c,
 	.dots = 0xb7,
-	.good = 0x25cf,
-	.note = 0x25c6,
-	.bad = 0x25b2,
-	.unsure = 0x25cb,
+	.good = 0x2713,
+	.note = 0x2022,
+	.bad = 0x2717,
+	.unsure = '?',
 	.pointer = 0x25b8,
 	.up = 0x25b4,
 	.down = 0x25be,
@@ -189,7 +189,8 @@ static bool on_console(uint32_t ch)
 {
 	return (ch >= 0xa0 && ch < 0x100) || (ch >= 0x2500 && ch <= 0x254b) ||
 	       (ch >= 0x2580 && ch <= 0x2593 && (ch == 0x2580 || ch == 0x2584 || ch >= 0x2588)) ||
-	       ch == 0x25a0 || ch == 0x25b2 || ch == 0x25ba || ch == 0x25bc || ch == 0x25c4;
+	       ch == 0x25a0 || ch == 0x221a || ch == 0x25b2 || ch == 0x25ba || ch == 0x25bc ||
+	       ch == 0x25c4;
 }
 
 const char *tui_glyphs_instead(const struct tui_glyphs *g, uint32_t ch)

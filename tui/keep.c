@@ -15,13 +15,13 @@
 /* A commit takes some ms on a healthy disk; beyond this the screen says that it is slow. */
 static const uint64_t lag_ns = 2000000000u;
 
-void tui_keep_init(struct tui_keep *k, const char *store, bool demo)
+void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 {
 	*k = (struct tui_keep){0};
 	runs_hist_init(&k->baseline.hist, RUNS_HIST_1PCT);
 	_cleanup_free_ char *path = NULL;
-	if (demo) {
-		why_set(&k->why, "the demo stores nothing");
+	if (none) {
+		why_set(&k->why, "nothing is stored here");
 		return;
 	}
 	if (runs_store_path(store, &path, &k->why) < 0) {

@@ -33,8 +33,9 @@ struct tui_keep {
 	char asked[64];                    /* what the last load asked for */
 };
 
-/* STORE NULL: the user's own. Without one the screen works on and says why. */
-void tui_keep_init(struct tui_keep *k, const char *store, bool demo);
+/* STORE NULL: the user's own. NONE: keep nothing. Without a store the screen works on and says
+ * why. */
+void tui_keep_init(struct tui_keep *k, const char *store, bool none);
 /* -ETIMEDOUT: the disk hangs; leave with _exit(). */
 int tui_keep_finish(struct tui_keep *k, int timeout_ms);
 

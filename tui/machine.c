@@ -12,6 +12,7 @@ struct scan {
 	struct job_item item;
 	struct pcie_scan_options options;
 	struct pcie_snapshot *result;
+	struct pcie_verdicts *verdicts;
 	int status;
 	struct why why;
 	char *record; /* a parse of these bytes in place of a scan; owned */
@@ -32,6 +33,7 @@ static void drop_items(struct tui_machine *m)
 	for (struct job_item *i; (i = job_collect(m->scanner));) {
 		struct scan *s = (struct scan *)i;
 		pcie_snapshot_destroy(s->result);
+		pcie_verdicts_destroy(s->verdicts);
 		free(s->record);
 		free(s);
 	}
@@ -52,6 +54,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	pcie_snapshot_destroy(m->snapshot);
 	pcie_snapshot_destroy(m->previous);
 	pcie_snapshot_destroy(m->then);
+	pcie_verdicts_destroy(m->verdicts);
 	free(m->listed);
 	*m = (struct tui_machine){0};
 	return r;
@@ -60,9 +63,15 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
-	s->status = s->record ? pcie_scan_buffer("the baseline's machine", s->record, s->len,
-					&s->result, &s->why)
-			      : pcie_scan(&s->options, &s->result, &s->why);
+	if (s->record) {
+		s->status = pcie_scan_buffer(
+			"the baseline's machine", s->record, s->len, &s->result, &s->why);
+		return;
+	}
+	s->status = pcie_scan(&s->options, &s->result, &s->why);
+	if (s->status == 0) {
+		s->verdicts = pcie_verdicts_create(s->result);
+	}
 }
 
 static int need_scanner(struct tui_machine *m)
@@ -134,7 +143,7 @@ static unsigned take(struct tui_machine *m, struct scan *s)
 		m->why = s->why;
 	} else {
 		m->why.text[0] = '\0';
-		tui_machine_set(m, s->result);
+		tui_machine_set(m, s->result, s->verdicts);
 	}
 	return TUI_MACHINE_SCANNED;
 }
@@ -169,8 +178,20 @@ static bool has_bars(const struct pcie_device *d)
 	return false;
 }
 
-void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s)
+const struct pcie_gpu *tui_machine_gpu(const struct tui_machine *m, int dev)
 {
+	for (size_t i = 0; m->verdicts && i < m->verdicts->ngpu; i++) {
+		if (m->verdicts->gpu[i].dev == dev) {
+			return &m->verdicts->gpu[i];
+		}
+	}
+	return NULL;
+}
+
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct pcie_verdicts *v)
+{
+	pcie_verdicts_destroy(m->verdicts);
+	m->verdicts = v ? v : pcie_verdicts_create(s);
 	pcie_snapshot_destroy(m->previous);
 	m->previous = m->snapshot;
 	m->snapshot = s;

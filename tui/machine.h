@@ -12,10 +12,12 @@
 #include "base/job.h"
 #include "base/why.h"
 #include "pcie/snapshot.h"
+#include "pcie/verdict.h"
 #include "pcie/watch.h"
 
 struct tui_machine {
 	struct pcie_snapshot *snapshot; /* NULL: no scan has ended yet; owned */
+	struct pcie_verdicts *verdicts; /* of SNAPSHOT; owned */
 	int *listed;                    /* devices with a line; owned */
 	size_t nlisted;
 	size_t ngpu;
@@ -49,5 +51,7 @@ enum tui_machine_news {
 /* Takes in what udev says, and what the scanner has finished: a mask of news. */
 unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns);
 
-/* Takes S over as the machine. */
-void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s);
+/* Takes S over as the machine, and its verdicts V (NULL: they are worked out here). */
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct pcie_verdicts *v);
+/* The verdicts on device DEV, NULL when it is no GPU. */
+const struct pcie_gpu *tui_machine_gpu(const struct tui_machine *m, int dev);

@@ -134,6 +134,7 @@ static bool row_meets(const struct tui_scale *s, int h, int y, double lo, double
 static void draw_baseline(struct tui_canvas *c, struct tui_rect a, const struct tui_plot *p)
 {
 	const struct tui_glyphs *g = c->glyphs;
+	int row_in_band = 0;
 	for (int y = 0; p->baseline.set && y < a.h; y++) {
 		struct tui_rect row = {a.x, a.y + y, a.w, 1};
 		if (!row_meets(&p->y, a.h, y, p->baseline.p5, p->baseline.p95)) {
@@ -144,10 +145,11 @@ static void draw_baseline(struct tui_canvas *c, struct tui_rect a, const struct 
 		for (int x = 0; x < a.w; x++) {
 			if (median) {
 				tui_put(c, row, x, 0, TUI_BASELINE, g->dash);
-			} else if ((x + 2 * y) % 4 == 0) {
+			} else if (row_in_band % 2 == 0 && (x + row_in_band) % 6 == 2) {
 				tui_put(c, row, x, 0, TUI_BASELINE, g->dots);
 			}
 		}
+		row_in_band++;
 	}
 }
 

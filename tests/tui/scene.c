@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "golden.h"
+#include "pcie/scan.h"
+#include "tui/demo.h"
+
+static const uint64_t second = 1000000000u;
+
+/* Stands for a worker: views only ask whether there is one. */
+static char somebody;
+
+static struct pcie_snapshot *load(const char *machine)
+{
+	if (!strcmp(machine, "demo")) {
+		return tui_demo_machine(false);
+	}
+	char path[512], ids[512];
+	struct why why = {0};
+	const char *root = getenv("BARSCOPE_SOURCE");
+	snprintf(ids, sizeof(ids), "%s/tests/corpus/pci.ids", root ? root : ".");
+	setenv("BARSCOPE_PCI_IDS", ids, 1);
+	snprintf(path, sizeof(path), "%s/tests/corpus/%s", root ? root : ".", machine);
+	const struct pcie_scan_options o = {.source = path};
+	struct pcie_snapshot *s = NULL;
+	if (pcie_scan(&o, &s, &why) < 0) {
+		fprintf(stderr, "%s: %s\n", path, why.text);
+		abort();
+	}
+	return s;
+}
+
+struct scene *scene_create(const char *machine, int w, int h, enum tui_charset set)
+{
+	setenv("TZ", "UTC", 1);
+	struct scene *s = xcalloc(1, sizeof(*s));
+	struct tui_options o = {.fps = 20, .start = TUI_START_NEVER, .no_store = true};
+	o.source = "none";
+	stress_config_init(&o.config);
+	tui_app_init(&s->app, &o, SCENE_NOW_S * second);
+	tui_canvas_init(&s->canvas, w, h, tui_glyphs(set));
+	if (machine) {
+		tui_machine_set(&s->app.machine, load(machine), NULL);
+	}
+	return s;
+}
+
+void scene_destroy(struct scene *s)
+{
+	s->app.live.worker = NULL;
+	tui_app_finish(&s->app);
+	tui_canvas_finish(&s->canvas);
+	free(s);
+}
+
+void scene_phase(struct scene *s, enum stress_phase phase, bool alive)
+{
+	struct tui_live *l = &s->app.live;
+	l->worker = alive ? (struct stress_worker *)(void *)&somebody : NULL;
+	l->have_status = true;
+	l->started_ns = (SCENE_NOW_S - 83) * second;
+	l->status.phase = phase;
+	l->status.pid = 4242;
+	l->status.threads = 1;
+	l->status.bytes = 90207744;
+	l->status.ceiling_bytes_per_s = 10.4e9;
+	l->status.golden_hash = 0x5eed;
+	l->status.max_error = 3e-5;
+	text_copy(l->status.backend, sizeof(l->status.backend), "cpu");
+	text_copy(l->status.kernel, sizeof(l->status.kernel), "avx512");
+	text_copy(l->status.device, sizeof(l->status.device), "Example CPU");
+	text_copy(l->status.ceiling_kernel, sizeof(l->status.ceiling_kernel), "avx512 x8");
+	s->app.phase_seen = phase;
+}
+
+void scene_run(struct scene *s, unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds * 100; i++) {
+		uint64_t t = (SCENE_NOW_S - seconds) * second + i * (second / 100);
+		double v = 9.1e6 + 150e3 * sin(i / 70.0) + 90e3 * sin(i * 1.7);
+		v += i % 500 == 260 ? 2.4e6 : 0;
+		v += i > seconds * 60 && i < seconds * 65 ? 450e3 : 0;
+		struct stress_sample k = {
+			.seq = i, .submit_ns = t, .done_ns = t + (uint64_t)v, .flags = STRESS_GEMM};
+		tui_live_feed(&s->app.live, &k, 1);
+	}
+}
+
+void scene_baseline(struct scene *s)
+{
+	struct tui_baseline *b = &s->app.keep.baseline;
+	for (int i = 0; i < 2000; i++) {
+		runs_hist_add(&b->hist, (uint64_t)(9.5e6 + 700e3 * sin(i * 0.7)));
+	}
+	b->band = (struct tui_band){true, (double)runs_hist_quantile(&b->hist, 0.05),
+		(double)runs_hist_quantile(&b->hist, 0.5),
+		(double)runs_hist_quantile(&b->hist, 0.95)};
+	b->marked = (int64_t)1714564980 * 1000000000;
+	text_copy(b->backend, sizeof(b->backend), "cpu");
+	tui_changes_add(&s->app.since, "BIOS 1.20 → 1.31");
+	tui_changes_add(&s->app.since, "01:00.0 BAR 1 256 MiB → 32 GiB");
+}
+
+static void draw(struct scene *s)
+{
+	tui_app_prepare(&s->app, &s->canvas);
+	tui_app_draw(&s->app, &s->canvas);
+}
+
+bool scene_golden(struct scene *s, const char *name)
+{
+	draw(s);
+	return golden_equal(&s->canvas, name);
+}
+
+char *scene_text(struct scene *s)
+{
+	draw(s);
+	return tui_canvas_text(&s->canvas);
+}
