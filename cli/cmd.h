@@ -25,6 +25,7 @@ struct cmd {
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stress(int argc, char **argv);
 int cmd_runs(int argc, char **argv);

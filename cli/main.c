@@ -8,6 +8,8 @@
 #include "stress/worker.h"
 
 static const struct cmd commands[] = {
+	{"capture", "[-o FILE] [--with-log]", "the machine as a text record, to send or to keep",
+		cmd_capture},
 	{"check", "[SOURCE] [--gpu BDF] [--require LIST] [--explain] [--json]",
 		"verdicts with evidence, worst first", cmd_check},
 	{"doctor", "[--symptom WORD] [--build-dir DIR] [--fix-script] [--json]",

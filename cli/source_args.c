@@ -46,8 +46,9 @@ static const char *take_value(struct parser *p, const char *name, const char *va
 static int own_option(struct parser *p, const struct cmd_option *options, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const char *value;
-		if (!is_option(p, options[i].name, &value)) {
+		const char *value = NULL, *arg = p->argv[p->at];
+		bool letter = options[i].letter && arg[1] == options[i].letter && !arg[2];
+		if (!letter && !is_option(p, options[i].name, &value)) {
 			continue;
 		}
 		if (options[i].value) {

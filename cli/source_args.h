@@ -14,11 +14,13 @@
 	"  --with FILE  a further witness of the same machine; may be repeated\n"                      \
 	"  --wake       read sleeping devices too, which wakes them\n"
 
-/* An option of the command's own: "--NAME" sets *SET, or "--NAME VALUE" sets *VALUE. */
+/* An option of the command's own: "--NAME" sets *SET, or "--NAME VALUE" sets *VALUE; with a
+ * LETTER "-L" is the same. */
 struct cmd_option {
 	const char *name;
 	bool *set;
 	const char **value;
+	char letter; /* 0: none */
 };
 
 enum { CMD_SOURCES = 2 };

@@ -74,7 +74,7 @@ class Device:
         self.iov = more.pop("iov", True)  # a kernel with CONFIG_PCI_IOV
         self.driver = more.pop("driver", None)
         self.attrs = more.pop("attrs", {})
-        self.links = more.pop("links", {})
+        self.links = more.pop("links", {})  # name → target below the top of sysfs
         self.drop = more.pop("drop", ())  # attributes that are not there
         if more:
             raise TypeError(f"unknown: {more}")
@@ -205,9 +205,10 @@ class Device:
         return {k: v for k, v in a.items() if k not in self.drop}
 
     def all_links(self):
-        links = dict(self.links)
+        up = "../" * self.path.count("/")  # to the top of sysfs
+        links = {name: up + target for name, target in self.links.items()}
         if self.driver:
-            links["driver"] = f"../../../bus/pci/drivers/{self.driver}"
+            links["driver"] = f"{up}bus/pci/drivers/{self.driver}"
         return links
 
 
@@ -233,6 +234,8 @@ class Machine:
                     f.write(d.config())
             for name, target in d.all_links().items():
                 os.symlink(target, os.path.join(folder, name))
+            if d.driver:
+                os.makedirs(f"{root}/sys/bus/pci/drivers/{d.driver}", exist_ok=True)
             os.symlink(f"../../..{d.path}", os.path.join(bus, d.name))
         for name, text in self.host.items():
             path = os.path.join(root, name)
