@@ -111,6 +111,14 @@ static bool has_bytes(const char *path, const char *suffix)
 	return stat(name, &st) == 0 && st.st_size > 0;
 }
 
+int runs_db_attach(struct runs_db *db, const char *path, const char *name, struct why *why)
+{
+	/* As runs_db_open does it: a folder that cannot be written has no room for the index. */
+	bool plain = access(path, W_OK) == 0 || has_bytes(path, "-wal");
+	_cleanup_free_ char *uri = uri_of(path, plain ? "?mode=ro" : "?mode=ro&immutable=1");
+	return runs_db_run(db, why, "ATTACH ? AS ?", "ss", uri, name);
+}
+
 static int open_as(struct runs_db *db, const char *options, int flags)
 {
 	_cleanup_free_ char *uri = uri_of(db->path, options);

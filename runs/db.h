@@ -41,6 +41,8 @@ int runs_db_exec(struct runs_db *db, const char *sql, struct why *why);
  * (NULL: null), b const void * and size_t (NULL: null), r double (not finite: null).
  */
 int runs_db_run(struct runs_db *db, struct why *why, const char *sql, const char *fmt, ...);
+/* Reads PATH beside the open file, as schema NAME; it is not changed. */
+int runs_db_attach(struct runs_db *db, const char *path, const char *name, struct why *why);
 /* The row id of the last insertion. */
 int64_t runs_db_last_id(const struct runs_db *db);
 /* How many rows the last statement changed. */

@@ -290,13 +290,13 @@ static struct runs_moments moments_at(const struct runs_rows *q, int col, uint64
 }
 
 int runs_info_blocks(struct runs_store *s, int64_t run, unsigned series, unsigned layer,
-	runs_block_fn *fn, void *arg, struct why *why)
+	uint32_t step, runs_block_fn *fn, void *arg, struct why *why)
 {
 	_cleanup_rows_ struct runs_rows *q = NULL;
 	int r = runs_db_query(runs_store_db(s), &q, why,
 		"SELECT second, hist, s1, s2, lag, nlag FROM blocks"
-		" WHERE run = ? AND series = ? AND layer = ? ORDER BY second",
-		"iii", run, (int64_t)series, (int64_t)layer);
+		" WHERE run = ? AND series = ? AND layer = ? AND second % ? = 0 ORDER BY second",
+		"iiii", run, (int64_t)series, (int64_t)layer, (int64_t)step);
 	if (r) {
 		return r;
 	}

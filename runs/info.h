@@ -103,13 +103,13 @@ int runs_info_layers(
 	struct runs_store *s, int64_t run, uint32_t ret[static STRESS_SERIES], struct why *why);
 
 /*
- * Calls FN for each block of one layer in order of time; a result other than 0 ends the walk
- * and is returned. H lives until FN returns.
+ * Calls FN for the block of each STEP-th second of one layer in order of time; a result other
+ * than 0 ends the walk and is returned. H lives until FN returns.
  */
 typedef int runs_block_fn(
 	void *arg, uint32_t second, const struct runs_hist *h, const struct runs_moments *m);
 int runs_info_blocks(struct runs_store *s, int64_t run, unsigned series, unsigned layer,
-	runs_block_fn *fn, void *arg, struct why *why);
+	uint32_t step, runs_block_fn *fn, void *arg, struct why *why);
 
 /* Events in order of time, at most MAX; the caller frees them. */
 int runs_info_events(struct runs_store *s, int64_t run, size_t max, struct runs_event **ret,

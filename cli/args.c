@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/args.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/cmd.h"
+
+enum { FIRST = 256 }; /* codes of options, above every letter */
+
+/* Sets what option I asks for; false: its value is empty. */
+static bool set(const struct cmd_option *o, const char *value)
+{
+	if (!o->value) {
+		*o->set = true;
+		return true;
+	}
+	*o->value = value;
+	return *value != '\0';
+}
+
+/* What getopt_long needs to know; a name of one letter is a short option. */
+static void describe(const struct cmd_option *options, size_t n, struct option *list, char *letters)
+{
+	*letters++ = ':';
+	*letters++ = 'h';
+	for (size_t i = 0; i < n; i++) {
+		bool value = options[i].value != NULL;
+		*list++ = (struct option){options[i].name, value ? required_argument : no_argument,
+			NULL, FIRST + (int)i};
+		if (!options[i].name[1]) {
+			*letters++ = options[i].name[0];
+			*letters++ = ':';
+			letters -= !value;
+		}
+	}
+	*list = (struct option){"help", no_argument, NULL, 'h'};
+	*letters = '\0';
+}
+
+/* Which option C stands for, or N. */
+static size_t which(const struct cmd_option *options, size_t n, int c)
+{
+	size_t i = 0;
+	while (i < n && c != FIRST + (int)i && !(options[i].name[0] == c && !options[i].name[1])) {
+		i++;
+	}
+	return i;
+}
+
+bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
+	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status)
+{
+	_cleanup_free_ struct option *list = xcalloc(n + 2, sizeof(*list));
+	_cleanup_free_ char *letters = xmalloc(2 * n + 3);
+	describe(options, n, list, letters);
+	*status = EXIT_USAGE;
+	opterr = 0;
+	optind = 0; /* a fresh scan, also of its hidden state */
+	int c;
+	while ((c = getopt_long(argc, argv, letters, list, NULL)) != -1) {
+		const char *arg = argv[optind - 1];
+		if (c == 'h') {
+			*status = cmd_print(help);
+			return false;
+		}
+		if (c == ':') {
+			cmd_usage_error(argv[0], "%s needs a value", arg);
+			return false;
+		}
+		size_t i = which(options, n, c);
+		if (i == n) {
+			cmd_usage_error(
+				argv[0], "'%s' is no option of it, or not used like that", arg);
+			return false;
+		}
+		if (!set(&options[i], optarg)) {
+			cmd_usage_error(argv[0], "'%s' needs a value", options[i].name);
+			return false;
+		}
+	}
+	size_t have = (size_t)(argc - optind);
+	if (have < least) {
+		cmd_usage_error(
+			argv[0], "%s", have ? "an argument is missing" : "it needs an argument");
+		return false;
+	}
+	if (have > most) {
+		cmd_usage_error(argv[0], "'%s' is one argument too many", argv[optind + (int)most]);
+		return false;
+	}
+	for (size_t i = 0; i < have; i++) {
+		ret[i] = argv[optind + (int)i];
+	}
+	*ret_n = have;
+	return true;
+}
+
+bool cmd_args_number(const char *cmd, const char *option, const char *value,
+	unsigned long long least, unsigned long long most, unsigned long long *ret)
+{
+	uint64_t v;
+	if (text_parse_u64(value, 10, &v) || v < least || v > most) {
+		cmd_usage_error(cmd, "--%s takes a whole number from %llu to %llu, not '%s'",
+			option, least, most, value);
+		return false;
+	}
+	*ret = v;
+	return true;
+}

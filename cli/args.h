@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options and arguments of commands that take no SOURCE. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/source_args.h"
+
+/*
+ * Parses ARGV (argv[0] is the command's name) by the N options: "--name", "--name VALUE" or
+ * "--name=VALUE" in any order, "--" ends them; a name of one letter is "-n VALUE" too. The other
+ * arguments, at least LEAST and at most MOST, go to RET (room for MOST; the strings are ARGV's).
+ * False: the command ends with *STATUS (--help was printed, or a usage error).
+ */
+bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
+	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status);
+
+/* A whole number from LEAST to MOST; else a usage error was printed. */
+bool cmd_args_number(const char *cmd, const char *option, const char *value,
+	unsigned long long least, unsigned long long most, unsigned long long *ret);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A comparison for people and for programs. Pure. */
+#pragma once
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/style.h"
+#include "runs/compare.h"
+#include "runs/machines.h"
+
+/* What is known of the two machines. */
+struct cmd_machines {
+	const struct runs_machine_change *change;
+	size_t n;
+	bool known; /* both sides kept one */
+};
+
+/* barscope.compare/1 */
+struct js *cmd_compare_json(const struct runs_comparison *c, const struct cmd_machines *m);
+void cmd_compare_print(struct text *t, const struct runs_comparison *c,
+	const struct cmd_machines *m, struct cmd_style style);
+/* One line a side, boot, run, series and layer, with a heading line. */
+void cmd_compare_csv(struct text *t, const struct runs_comparison *c);

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runs/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/macros.h"
+#include "base/text.h"
+
+static const double alpha = 0.05;
+
+static const char *const verdicts[] = {
+	[RUNS_NOT_COMPARABLE] = "not-comparable",
+	[RUNS_DESCRIPTION] = "description",
+	[RUNS_NO_DIFFERENCE] = "no-difference-shown",
+	[RUNS_BETTER] = "better",
+	[RUNS_WORSE] = "worse",
+};
+
+const char *runs_verdict_name(enum runs_verdict v)
+{
+	return verdicts[v];
+}
+
+int runs_verdict_status(enum runs_verdict v)
+{
+	return v == RUNS_WORSE ? 1 : v <= RUNS_DESCRIPTION ? 2 : 0;
+}
+
+void runs_comparison_finish(struct runs_comparison *c)
+{
+	free(c->pair);
+	free(c->reason);
+	free(c->noted);
+	*c = (struct runs_comparison){0};
+}
+
+static bool same_configuration(const struct runs_info *x, const struct runs_info *y)
+{
+	return !strcmp(x->backend, y->backend) && !strcmp(x->shape, y->shape) &&
+	       !strcmp(x->dtype, y->dtype);
+}
+
+/* One value a boot: each of its runs counts alike. */
+static int gather(const struct runs_side *s, const struct runs_info *like, unsigned layer,
+	struct runs_values *ret, struct why *why)
+{
+	*ret = (struct runs_values){0};
+	double *v = xmalloc(s->n * sizeof(*v));
+	int r = 0;
+	for (size_t boot = 0; !r && boot < s->nboot; boot++) {
+		double band = 0, p99 = 0;
+		size_t k = 0;
+		for (size_t i = 0; i < s->n; i++) {
+			const struct runs_member *m = &s->run[i];
+			const struct runs_description *d = &m->layer[STRESS_GEMM][layer];
+			if (m->boot != boot || !d->n || !same_configuration(&m->info, like)) {
+				continue;
+			}
+			v[k++] = (double)d->p50;
+			/* A band of nothing (a script, a coarse clock) is one bucket's width. */
+			band += log(fmax(d->band, 1.0 / (1 << RUNS_HIST_TENTH_PCT)));
+			p99 += d->p99;
+		}
+		if (!k) {
+			continue;
+		}
+		if (ret->n == RUNS_BOOTS_MAX) {
+			why_set(why, "%s has more than %d boots", s->name, RUNS_BOOTS_MAX);
+			r = -EINVAL;
+			break;
+		}
+		ret->p50[ret->n] = runs_boots_median(v, k);
+		ret->log_band[ret->n] = band / (double)k;
+		ret->p99[ret->n++] = p99 / (double)k;
+	}
+	free(v);
+	return r;
+}
+
+static bool share_a_boot(const struct runs_side *a, const struct runs_side *b)
+{
+	for (size_t i = 0; i < a->nboot; i++) {
+		for (size_t j = 0; j < b->nboot; j++) {
+			if (!strcmp(a->boot[i].boot_id, b->boot[j].boot_id)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Spread of ln(band) between boots of the same side, both sides pooled. */
+static double noise_of(const struct runs_pair *p)
+{
+	size_t degrees = (p->a.n ? p->a.n - 1 : 0) + (p->b.n ? p->b.n - 1 : 0);
+	if (!degrees) {
+		return NAN;
+	}
+	double sa = runs_boots_sd(p->a.log_band, p->a.n), sb = runs_boots_sd(p->b.log_band, p->b.n);
+	double sum = sa * sa * (double)(p->a.n - 1) + sb * sb * (double)(p->b.n - 1);
+	return sqrt(sum / (double)degrees);
+}
+
+struct timed {
+	int64_t started;
+	double residual;
+};
+
+static int by_start(const void *x, const void *y)
+{
+	const struct timed *a = x, *b = y;
+	return a->started < b->started ? -1 : a->started > b->started;
+}
+
+/* Boots in the order in which they were made, each side's median taken away. */
+static double trend_of(
+	const struct runs_side *a, const struct runs_side *b, const struct runs_pair *p)
+{
+	struct timed t[2 * RUNS_BOOTS_MAX];
+	double v[2 * RUNS_BOOTS_MAX], tau, trend;
+	size_t n = 0;
+	if (p->a.n != a->nboot || p->b.n != b->nboot) {
+		return 1; /* some boots lack this configuration: their order cannot be told */
+	}
+	double ma = runs_boots_median(p->a.log_band, p->a.n);
+	double mb = runs_boots_median(p->b.log_band, p->b.n);
+	for (size_t i = 0; i < p->a.n; i++) {
+		t[n++] = (struct timed){a->boot[i].started, p->a.log_band[i] - ma};
+	}
+	for (size_t i = 0; i < p->b.n; i++) {
+		t[n++] = (struct timed){b->boot[i].started, p->b.log_band[i] - mb};
+	}
+	qsort(t, n, sizeof(*t), by_start);
+	for (size_t i = 0; i < n; i++) {
+		v[i] = t[i].residual;
+	}
+	runs_boots_trend(v, n, &tau, &trend);
+	return trend;
+}
+
+/* Adds the configuration of LIKE when both sides have it. */
+static int add_pair(struct runs_comparison *c, const struct runs_info *like, struct why *why)
+{
+	struct runs_pair p = {.layer = RUNS_HOST, .p = 1};
+	for (int tries = 0; tries < 2; tries++) {
+		int r = gather(c->a, like, p.layer, &p.a, why);
+		if (!r) {
+			r = gather(c->b, like, p.layer, &p.b, why);
+		}
+		if (r) {
+			return r;
+		}
+		if (p.a.n && p.b.n) {
+			break;
+		}
+		p.layer = RUNS_DEVICE;
+	}
+	if (!p.a.n || !p.b.n) {
+		return 0;
+	}
+	text_copy(p.backend, sizeof(p.backend), like->backend);
+	text_copy(p.shape, sizeof(p.shape), like->shape);
+	text_copy(p.dtype, sizeof(p.dtype), like->dtype);
+	p.same_boot = share_a_boot(c->a, c->b);
+	runs_boots_shift(p.a.p50, p.a.n, p.b.p50, p.b.n, &p.shift);
+	runs_boots_shift(p.a.log_band, p.a.n, p.b.log_band, p.b.n, &p.ratio);
+	p.ratio.estimate = exp(p.ratio.estimate);
+	p.ratio.low = exp(p.ratio.low);
+	p.ratio.high = exp(p.ratio.high);
+	runs_boots_permute(p.a.log_band, p.a.n, p.b.log_band, p.b.n, &p.spread);
+	p.noise = noise_of(&p);
+	p.trend_p = trend_of(c->a, c->b, &p);
+	c->pair = xreallocarray(c->pair, c->npair + 1, sizeof(*c->pair));
+	c->pair[c->npair++] = p;
+	return 0;
+}
+
+static int add_pairs(struct runs_comparison *c, struct why *why)
+{
+	for (size_t i = 0; i < c->a->n; i++) {
+		const struct runs_info *like = &c->a->run[i].info;
+		bool seen = false;
+		for (size_t k = 0; k < i; k++) {
+			seen = seen || same_configuration(&c->a->run[k].info, like);
+		}
+		int r = seen || c->npair == RUNS_BOOTS_MAX ? 0 : add_pair(c, like, why);
+		if (r) {
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* Which pairs are tested, and what came of it. */
+static void judge(struct runs_comparison *c)
+{
+	double p[RUNS_BOOTS_MAX];
+	double most = 0; /* the weakest pair decides whether all can be tested */
+	for (size_t i = 0; i < c->npair; i++) {
+		most = fmax(most, c->pair[i].spread.least);
+	}
+	size_t tests = most * (double)c->npair <= alpha ? c->npair : 1;
+	for (size_t i = 0; i < tests; i++) {
+		p[i] = c->pair[i].spread.p;
+	}
+	runs_boots_holm(p, tests);
+	for (size_t i = 0; i < c->npair; i++) {
+		struct runs_pair *pair = &c->pair[i];
+		pair->verdict = RUNS_DESCRIPTION;
+		if (i >= tests || pair->same_boot || pair->spread.least > alpha) {
+			continue;
+		}
+		pair->tested = true;
+		pair->p = p[i];
+		pair->verdict = pair->p > alpha            ? RUNS_NO_DIFFERENCE
+				: pair->ratio.estimate < 1 ? RUNS_BETTER
+							   : RUNS_WORSE;
+	}
+}
+
+static void say(struct runs_comparison *c)
+{
+	const struct runs_pair *p = &c->pair[0];
+	size_t na = p->a.n, nb = p->b.n, size = sizeof(c->sentence);
+	if (c->nreason) {
+		snprintf(c->sentence, size,
+			"Not comparable: %s differs (%.60s against %.60s)%s. What follows describes the two.",
+			c->reason[0].name, c->reason[0].a, c->reason[0].b,
+			c->nreason > 1 ? ", and more" : "");
+	} else if (p->same_boot) {
+		snprintf(c->sentence, size,
+			"Both sides hold runs of one and the same boot: this is a description and no "
+			"verdict, since the unit of a comparison is the boot.");
+	} else if (na == 1 || nb == 1) {
+		snprintf(c->sentence, size,
+			"One boot a side is a description and no verdict: boots differ by themselves. "
+			"Four boots a side can carry one test.");
+	} else if (!p->tested) {
+		snprintf(c->sentence, size,
+			"%zu and %zu boots are a description and no verdict: no result of theirs can be "
+			"rarer than p = %.2g. Four boots a side can carry one test.",
+			na, nb, p->spread.least);
+	} else if (c->verdict == RUNS_NO_DIFFERENCE) {
+		snprintf(c->sentence, size,
+			"No difference shown: B's spread is %.2f times A's (%.1f %% interval %.2f to "
+			"%.2f, p = %.2g), within boot-to-boot noise.",
+			p->ratio.estimate, 100 * p->ratio.level, p->ratio.low, p->ratio.high, p->p);
+	} else {
+		snprintf(c->sentence, size,
+			"B is %s: its spread is %.2f times A's (%.1f %% interval %.2f to %.2f, p = "
+			"%.2g, %zu against %zu boots).",
+			c->verdict == RUNS_BETTER ? "steadier" : "less steady", p->ratio.estimate,
+			100 * p->ratio.level, p->ratio.low, p->ratio.high, p->p, nb, na);
+	}
+}
+
+int runs_compare(const struct runs_side *a, const struct runs_side *b, const char *const *despite,
+	size_t n, struct runs_comparison *ret, struct why *why)
+{
+	struct runs_comparison c = {.a = a, .b = b};
+	int r = add_pairs(&c, why);
+	if (!r && !c.npair) {
+		why_set(why,
+			"%s and %s have no back end, shape and type in common (%s %s against %s %s)",
+			a->name, b->name, a->run[0].info.backend, a->run[0].info.shape,
+			b->run[0].info.backend, b->run[0].info.shape);
+		r = -EINVAL;
+	}
+	if (r) {
+		runs_comparison_finish(&c);
+		return r;
+	}
+	judge(&c);
+	runs_compare_reasons(&c, despite, n);
+	c.verdict = c.nreason ? RUNS_NOT_COMPARABLE : c.pair[0].verdict;
+	/* A worse secondary shape, tested with Holm, is a finding too; 1 beats 0. */
+	for (size_t i = 1; !c.nreason && i < c.npair; i++) {
+		if (c.pair[i].verdict == RUNS_WORSE) {
+			c.verdict = RUNS_WORSE;
+		}
+	}
+	say(&c);
+	*ret = c;
+	return 0;
+}

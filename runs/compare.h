@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two sides against each other (DESIGN, rule 6). The unit is the boot; one endpoint is tested,
+ * the spread of the host latency of the first configuration, the rest is description unless
+ * there are boots enough for all. Pure; any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runs/boots.h"
+#include "runs/env.h"
+#include "runs/side.h"
+
+/* The ladder, from the bottom. */
+enum runs_verdict {
+	RUNS_NOT_COMPARABLE,
+	RUNS_DESCRIPTION,   /* too few boots for any verdict */
+	RUNS_NO_DIFFERENCE, /* none shown: within boot-to-boot noise */
+	RUNS_BETTER,        /* B is steadier */
+	RUNS_WORSE,
+};
+
+const char *runs_verdict_name(enum runs_verdict v); /* "not-comparable", … */
+
+struct runs_values {
+	double p50[RUNS_BOOTS_MAX]; /* ns; one a boot */
+	double log_band[RUNS_BOOTS_MAX];
+	double p99[RUNS_BOOTS_MAX]; /* NaN: too few samples in that boot */
+	size_t n;
+};
+
+/* One configuration (back end, shape, dtype) that both sides have. */
+struct runs_pair {
+	char backend[16], shape[32], dtype[8];
+	unsigned layer; /* RUNS_HOST, or RUNS_DEVICE where only batches were measured */
+	struct runs_values a, b;
+	bool same_boot;                 /* a boot stands on both sides */
+	struct runs_shift shift;        /* of the median, ns */
+	struct runs_shift ratio;        /* of the band: estimate, low and high are factors */
+	struct runs_permutation spread; /* of ln(band) */
+	bool tested;
+	double p;       /* of the test, Holm's where several were made; 1 when not tested */
+	double noise;   /* standard deviation of ln(band) between boots of one side; NaN: unknown */
+	double trend_p; /* does ln(band) drift over the boots, sides apart? */
+	enum runs_verdict verdict;
+};
+
+struct runs_reason {
+	char name[32];
+	char a[200], b[200];
+};
+
+struct runs_comparison {
+	const struct runs_side *a, *b; /* not owned */
+	struct runs_pair *pair;        /* the first is the primary one; owned */
+	size_t npair;
+	struct runs_reason *reason; /* why they cannot be compared; owned */
+	size_t nreason;
+	struct runs_reason *noted; /* differs, and is said; owned */
+	size_t nnoted;
+	enum runs_verdict verdict;
+	char sentence[400];
+};
+
+/*
+ * DESPITE: names of differences (N of them) that do not stand in the way, since they are what
+ * was changed. -EINVAL with why: the sides have no configuration in common, or too many boots.
+ */
+int runs_compare(const struct runs_side *a, const struct runs_side *b, const char *const *despite,
+	size_t n, struct runs_comparison *ret, struct why *why);
+void runs_comparison_finish(struct runs_comparison *c);
+
+/* Fills C's reasons and notes: what differs beside what was meant to. Called by runs_compare. */
+void runs_compare_reasons(struct runs_comparison *c, const char *const *despite, size_t n);
+
+/* DESIGN's exit status of a verdict: 0, 1 or 2. */
+int runs_verdict_status(enum runs_verdict v);

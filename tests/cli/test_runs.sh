@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# test_runs.sh MAKE_RUN: the commands runs and compare on made-up runs of several boots.
+set -u
+
+make_run=$1
+dir=$(mktemp -d) || exit 99
+trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+export BARSCOPE_ROOT=$dir/root XDG_DATA_HOME=$dir/data NO_COLOR=1
+unset LC_ALL
+export LC_CTYPE=C.UTF-8
+store=$dir/data/barscope/barscope.db
+bad=0
+
+boot() { # ID [KERNEL]: the machine has rebooted
+    mkdir -p "$dir/root/proc/sys/kernel/random"
+    echo "$1" >"$dir/root/proc/sys/kernel/random/boot_id"
+    echo "${2:-6.1.0-1}" >"$dir/root/proc/sys/kernel/osrelease"
+}
+expect() { # RC PATTERN ARGUMENTS...: exit status, and a pattern in what it says
+    local rc=$1 pattern=$2 out got
+    shift 2
+    out=$("$BARSCOPE" "$@" 2>&1)
+    got=$?
+    if [ $got -ne "$rc" ] || ! grep -qE -- "$pattern" <<<"$out"; then
+        echo "FAIL: barscope $*: status $got, wanted $rc; no line like '$pattern' in:"
+        sed 's/^/    /' <<<"$out"
+        bad=1
+    fi
+}
+
+# Before there is anything.
+boot 1
+expect 3 'there is no store at .*stress --record' runs list
+expect 3 "no store" compare a b
+expect 3 'Try' runs
+expect 3 "none of list" runs dance
+expect 3 "argument" runs show
+expect 3 "no option" runs list --nonsense
+expect 0 'usage' runs --help
+expect 0 'usage' compare --help
+expect 3 'argument' compare a
+
+# Four boots a side, B steadier.
+for b in 1 2 3 4; do
+    boot "a$b" && "$make_run" "$store" before sd=0.05 seed=$b || exit 99
+    boot "b$b" && "$make_run" "$store" after sd=0.015 seed=1$b || exit 99
+done
+expect 0 '^ +1 +before .* done +cpu +1x4096x11008' runs list
+expect 0 '"schema": "barscope.runs/1"' runs list --json
+expect 0 '"p50_ns": 3[89][0-9]+' runs list --json --label after
+expect 0 '"band": 0\.0[78]' runs list --json --label before
+expect 0 'lag-1' runs show 3
+expect 0 '"schema": "barscope.run/1"' runs show run:3 --json
+expect 3 'names 4 runs' runs show before --json
+expect 3 'there is no run 99' runs show 99
+expect 3 "no run .* label 'nothing'" runs show nothing
+expect 0 'B is steadier: its spread is 0\.3. times' compare before after
+expect 1 'B is less steady' compare after before
+expect 0 '"verdict": "better"' compare before after --json
+expect 0 '^A,1,"before","a1",.*"gemm","host"' compare before after --csv
+expect 2 'One boot a side is a description and no verdict' compare 1 2
+expect 2 'One boot a side' compare before 2
+expect 3 'argument' compare before
+expect 3 "label 'nothing'" compare before nothing
+
+# The same boot on both sides is no comparison of boots.
+expect 2 'one and the same boot' compare before before
+
+# A/A: no difference shown.
+for b in 5 6 7 8; do
+    boot "a$b" && "$make_run" "$store" again sd=0.05 seed=$b || exit 99
+done
+expect 0 'No difference shown' compare before again
+expect 0 '"verdict": "no-difference-shown"' compare before again --json
+
+# Something else changed too: named, unless it was meant.
+for b in 1 2 3 4; do
+    boot "k$b" 6.9.9-9 && "$make_run" "$store" newkernel sd=0.015 seed=$b || exit 99
+done
+expect 2 'Not comparable: kernel differs \(6.1.0-1 against 6.9.9-9\)' compare before newkernel
+expect 0 'B is steadier' compare before newkernel --despite kernel
+boot t1 && "$make_run" "$store" threads threads=3 || exit 99
+expect 2 'Not comparable: threads differs \(1 against 3\)' compare before threads
+boot s1 && "$make_run" "$store" othershape shape=1x8x8 || exit 99
+expect 2 'no back end, shape and type in common' compare before othershape
+
+# The machine's differences.
+for m in a b; do
+    size=0x00000000000fffff
+    [ $m = b ] && size=0x00000000ffffffff
+    cat >"$dir/$m.rec" <<REC
+P: /devices/pci0000:00/0000:00:02.0
+E: SUBSYSTEM=pci
+A: vendor=0x10de
+A: device=0x2204
+A: class=0x030000
+A: resource=0x0000000000000000 $size 0x000000000014220c
+REC
+    boot "m$m" && "$make_run" "$store" "m$m" machine="$dir/$m.rec" || exit 99
+done
+expect 2 '0000:00:02.0 +BAR 0 +1 MiB, no address → 4 GiB' compare ma mb
+
+# Bundles: another store, the same numbers.
+expect 0 '4 runs written' runs export before -o "$dir/before.barscope"
+expect 3 'exists already' runs export before -o "$dir/before.barscope"
+expect 3 'needs -o' runs export before
+expect 0 '4 runs added' runs import "$dir/before.barscope" --store "$dir/other.db"
+expect 0 '0 runs added, 4 already there' runs import "$dir/before.barscope" --store "$dir/other.db"
+expect 0 'B is steadier' compare "$dir/before.barscope" after
+expect 2 'one and the same boot' compare before "$dir/before.barscope"
+one=$("$BARSCOPE" runs show 3 --json | grep -v '"id"')
+two=$("$BARSCOPE" runs show 2 --json --store "$dir/other.db" | grep -v '"id"')
+[ -n "$one" ] && [ "$one" = "$two" ] || { echo "FAIL: an imported run differs"; bad=1; }
+head -c 20000 "$dir/before.barscope" >"$dir/cut.barscope"
+expect 3 'damaged|malformed' runs import "$dir/cut.barscope" --store "$dir/other.db"
+expect 3 'not a barscope store' runs import "$make_run" --store "$dir/other.db"
+expect 3 'No such file' runs import "$dir/none" --store "$dir/other.db"
+
+# What was left open: of this boot, and of an earlier one.
+boot open1 && { "$make_run" "$dir/open.db" lost end=open & wait $!; } 2>/dev/null
+expect 0 'lost .* died ' runs list --store "$dir/open.db"
+boot open2
+expect 0 'lost .* machine-down ' runs list --store "$dir/open.db"
+expect 0 '"state": "machine-down"' runs list --json --store "$dir/open.db"
+"$make_run" "$dir/open.db" next || exit 99
+expect 0 'the machine went down during the run, .*the last step' runs show 1 --store "$dir/open.db"
+
+# Removing.
+expect 0 'run 1 \(before\) removed' runs rm 1
+expect 0 '3 runs written' runs export before -o "$dir/three.barscope"
+expect 0 'run 7 ' runs rm label:before run:2
+expect 3 "label 'before'" runs rm before
+
+# Bad stores.
+echo "not a store, but long enough to have a header of sorts, says the test, and more" >"$dir/junk.db"
+expect 3 'not a barscope store' runs list --store "$dir/junk.db"
+expect 3 'is not a file' runs list --store "$dir"
+exit $bad
