@@ -22,14 +22,13 @@
 #include "kernels/gemm.h"
 #include "kernels/gemm_ref.h"
 #include "stress/backend.h"
+#include "stress/bursts.h"
 #include "stress/cpu_data.h"
 #include "stress/data.h"
 #include "stress/host.h"
 #include "stress/pool.h"
 
 enum {
-	READS_MAX = 16,
-	BURSTS_KEPT = 63, /* of each read-only loop, the latest */
 	COPIES_MAX = 65536,
 	ROWS_TOGETHER = 32, /* of W for one thread: 64 bytes of y */
 	TRIALS = 5,
@@ -41,12 +40,6 @@ static const uint64_t unknown_llc = (uint64_t)64 << 20;   /* assumed where /sys 
 static const uint64_t spared_bytes = (uint64_t)256 << 20; /* left to the rest of the machine */
 static const uint64_t check_terms = (uint64_t)1 << 24;    /* products in the FP64 check */
 static const uint64_t warm_ns = 300000000;
-
-struct bursts {
-	const struct read_kernel *kernel;
-	uint64_t ns[BURSTS_KEPT];
-	uint32_t n; /* ever */
-};
 
 struct stress_backend {
 	struct stress_lender *lender;
@@ -66,8 +59,8 @@ struct stress_backend {
 	size_t x_bytes, y_bytes;
 
 	uint32_t next_copy;
-	struct bursts reads[READS_MAX];
-	unsigned n_reads, next_read;
+	const struct read_kernel *reads[STRESS_LOOPS_MAX];
+	struct stress_bursts bursts; /* one loop for each of READS */
 
 	uint64_t golden_hash;
 	uint64_t golden_xor; /* of one copy's weights, in the threads' slices */
@@ -226,12 +219,13 @@ static int choose_kernel(struct stress_backend *b, struct why *why)
 
 static void choose_reads(struct stress_backend *b)
 {
-	unsigned flags = cpu_flags();
+	unsigned flags = cpu_flags(), n = 0;
 	for (const struct read_kernel *r = read_kernels(); r->name; r++) {
-		if ((r->needs & flags) == r->needs && b->n_reads < READS_MAX) {
-			b->reads[b->n_reads++].kernel = r;
+		if ((r->needs & flags) == r->needs && n < STRESS_LOOPS_MAX) {
+			b->reads[n++] = r;
 		}
 	}
+	stress_bursts_init(&b->bursts, n);
 }
 
 static size_t round_up(size_t v, size_t to)
@@ -335,18 +329,6 @@ static double check_output(const struct gemm *g)
 	return worst == worst ? worst : 1;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static uint64_t median(uint64_t *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
-}
-
 /*
  * Kernels of the same instruction set read W in one stream or in several; which is faster
  * depends on the core's prefetchers, so a short interleaved trial decides. All of them give
@@ -379,7 +361,7 @@ static int choose_by_trial(struct stress_backend *b)
 	}
 	uint64_t best = UINT64_MAX;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t p50 = median(ns[i], TRIALS);
+		uint64_t p50 = stress_median(ns[i], TRIALS);
 		if (p50 < best) {
 			best = p50;
 			b->kernel = rival[i];
@@ -395,7 +377,7 @@ static void verify(struct stress_backend *b)
 	struct task t = make_task(b, 0);
 	b->max_error = check_output(&t.gemm);
 	b->golden_hash = stress_hash(b->y, b->y_bytes);
-	b->golden_xor = launch_read(b, 0, b->reads[0].kernel, &s);
+	b->golden_xor = launch_read(b, 0, b->reads[0], &s);
 }
 
 static void cpu_close(struct stress_backend *b)
@@ -470,7 +452,7 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 		.copies = b->copies,
 		.bytes = b->weight_bytes + b->x_bytes + b->y_bytes,
 		.series = 1u << STRESS_GEMM | 1u << STRESS_READ,
-		.read_kernels = b->n_reads,
+		.read_kernels = b->bursts.loops,
 		.probe_every = PROBE_EVERY,
 		.warm_ns = warm_ns,
 		.max_error = b->max_error,
@@ -488,7 +470,7 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 static void note_wrong(struct stress_backend *b, uint32_t copy, const struct stress_sample *s)
 {
 	struct stress_sample ignored;
-	bool changed = launch_read(b, copy, b->reads[0].kernel, &ignored) != b->golden_xor;
+	bool changed = launch_read(b, copy, b->reads[0], &ignored) != b->golden_xor;
 	struct stress_event e = {.ns = s->submit_ns, .kind = STRESS_EVENT_NOTE, .value = copy};
 	snprintf(e.text, sizeof(e.text), "copy %u: %s", copy,
 		changed ? "weights changed" : "weights intact");
@@ -505,11 +487,10 @@ static int cpu_iterate(struct stress_backend *b, enum stress_series series,
 		.flags = (uint32_t)series | STRESS_HAS_DEVICE | STRESS_HAS_HASH,
 	};
 	if (series == STRESS_READ) {
-		struct bursts *r = &b->reads[b->next_read];
-		b->next_read = (b->next_read + 1) % b->n_reads;
-		s.hash = launch_read(b, s.copy, r->kernel, &s);
+		unsigned loop = stress_bursts_choose(&b->bursts);
+		s.hash = launch_read(b, s.copy, b->reads[loop], &s);
 		s.flags |= s.hash != b->golden_xor ? STRESS_MISMATCH : 0;
-		r->ns[r->n++ % BURSTS_KEPT] = s.end_ns - s.start_ns;
+		stress_bursts_add(&b->bursts, loop, s.end_ns - s.start_ns);
 	} else {
 		launch_gemm(b, s.copy, &s);
 		s.hash = stress_hash(b->y, b->y_bytes);
@@ -523,19 +504,15 @@ static int cpu_iterate(struct stress_backend *b, enum stress_series series,
 
 static bool cpu_ceiling(const struct stress_backend *b, size_t i, struct stress_ceiling *ret)
 {
-	if (i >= b->n_reads) {
+	if (i >= b->bursts.loops) {
 		return false;
 	}
-	const struct bursts *r = &b->reads[i];
-	uint64_t ns[BURSTS_KEPT];
-	size_t n = MIN(r->n, (uint32_t)BURSTS_KEPT);
-	memcpy(ns, r->ns, n * sizeof(*ns));
-	uint64_t p50 = n ? median(ns, n) : 0;
+	uint64_t ns = stress_bursts_median(&b->bursts, (unsigned)i);
 	*ret = (struct stress_ceiling){
-		.bytes_per_s = p50 ? (double)b->weight_bytes * 1e9 / (double)p50 : 0,
-		.bursts = r->n,
+		.bytes_per_s = ns != UINT64_MAX ? (double)b->weight_bytes * 1e9 / (double)ns : 0,
+		.bursts = b->bursts.loop[i].n,
 	};
-	text_copy(ret->name, sizeof(ret->name), r->kernel->name);
+	text_copy(ret->name, sizeof(ret->name), b->reads[i]->name);
 	return true;
 }
 

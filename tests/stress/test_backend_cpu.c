@@ -11,6 +11,7 @@
 
 #include "base/macros.h"
 #include "stress/backend.h"
+#include "stress/bursts.h"
 #include "stress/cpu_data.h"
 #include "stress/data.h"
 #include "stress/host.h"
@@ -204,6 +205,43 @@ static void every_read_loop_gets_its_turn(void **state)
 	ops->close(b);
 }
 
+/* The ceiling must not be the luckiest of many loops, nor miss one that becomes the best. */
+static void bursts_go_to_the_best_loops(void **state)
+{
+	(void)state;
+	static const uint64_t speed[] = {900, 500, 700, 510, 901, 1200}; /* ns */
+	struct stress_bursts b;
+	stress_bursts_init(&b, ARRAY_LEN(speed));
+	assert_true(stress_bursts_median(&b, 0) == UINT64_MAX);
+	for (int i = 0; i < 400; i++) {
+		unsigned loop = stress_bursts_choose(&b);
+		assert_true(loop < ARRAY_LEN(speed));
+		/* One lucky burst of a slow loop. */
+		stress_bursts_add(&b, loop, loop == 5 && !b.loop[5].n ? 1 : speed[loop]);
+	}
+	uint32_t sum = 0;
+	for (unsigned i = 0; i < b.loops; i++) {
+		assert_true(b.loop[i].n >= 8); /* nobody is forgotten */
+		sum += b.loop[i].n;
+	}
+	assert_int_equal(sum, 400);
+	assert_true(b.loop[1].n + b.loop[3].n > 300);
+	assert_int_equal(stress_bursts_median(&b, 5), 1200);
+	assert_int_equal(stress_bursts_median(&b, 1), 500);
+
+	/* The machine changes its mind: loop 2 is the fastest from now on. */
+	for (int i = 0; i < 4000; i++) {
+		unsigned loop = stress_bursts_choose(&b);
+		stress_bursts_add(&b, loop, loop == 2 ? 100 : speed[loop]);
+	}
+	assert_int_equal(stress_bursts_median(&b, 2), 100);
+	assert_true(b.loop[2].n > 1000);
+
+	uint64_t v[] = {5, 1, 4, 2};
+	assert_int_equal(stress_median(v, 4), 4);
+	assert_int_equal(stress_median(v, 1), 1);
+}
+
 static void what_cannot_be_is_one_sentence(void **state)
 {
 	(void)state;
@@ -276,6 +314,7 @@ int main(void)
 		cmocka_unit_test(the_reference_agrees),
 		cmocka_unit_test(one_flipped_bit_is_noticed),
 		cmocka_unit_test(every_read_loop_gets_its_turn),
+		cmocka_unit_test(bursts_go_to_the_best_loops),
 		cmocka_unit_test(what_cannot_be_is_one_sentence),
 		cmocka_unit_test(numbers_do_not_depend_on_the_cut),
 		cmocka_unit_test(the_hash_sees_every_bit),
