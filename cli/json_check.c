@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/check.h"
 
+#include <stdlib.h>
+
+#include "pcie/log_explain.h"
+
 static struct js *evidence_json(const struct pcie_evidence *e, size_t n)
 {
 	struct js *a = js_array();
@@ -68,9 +72,28 @@ static struct js *gpu_json(const struct pcie_gpu *g)
 	return o;
 }
 
+/* Each resource that matters in the kernel log: its final state and the lines that prove it. */
+static struct js *log_json(const struct pcie_snapshot *s)
+{
+	struct js *list = js_array();
+	struct pcie_log_item *item;
+	size_t n = pcie_log_explain(s, &item);
+	for (size_t i = 0; i < n; i++) {
+		struct js *o = js_object(), *lines = js_array();
+		js_set_str(o, "resource", item[i].resource);
+		js_set_str(o, "final", item[i].final);
+		for (size_t l = 0; l < item[i].nline; l++) {
+			js_push_str(lines, item[i].line[l]);
+		}
+		js_set(o, "lines", lines);
+		js_push(list, o);
+	}
+	free(item);
+	return list;
+}
+
 struct js *cmd_check_json(const struct pcie_snapshot *s, const struct pcie_verdicts *v)
 {
-	(void)s;
 	struct js *o = js_object();
 	js_set_str(o, "schema", "barscope.verdicts/1");
 	struct js *gpus = js_array();
@@ -78,6 +101,6 @@ struct js *cmd_check_json(const struct pcie_snapshot *s, const struct pcie_verdi
 		js_push(gpus, gpu_json(&v->gpu[i]));
 	}
 	js_set(o, "gpus", gpus);
-	js_set(o, "log", js_array());
+	js_set(o, "log", log_json(s));
 	return o;
 }

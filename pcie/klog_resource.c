@@ -158,7 +158,18 @@ static void releasing(struct klog_resource *r, const struct klog_range *g, bool 
 	}
 	r->has_base = false;
 	r->in_resize |= from_driver || r->slot < KLOG_ROM;
+	r->tried = r->state == KLOG_RELEASED ? r->tried : 0;
 	r->state = KLOG_RELEASED;
+}
+
+/* Back where it was, after another size had found no room: a resize failed, said or not. */
+static void assigned_again(struct klog *k, struct klog_resource *r)
+{
+	if (r->slot < KLOG_ROM && r->has_old && r->base == r->old_base && r->size == r->old_size &&
+		r->tried && r->tried != r->old_size) {
+		klog_say(k, r->dev, PCIE_SAID_RESIZE_FAILED, r->tried);
+	}
+	r->tried = 0;
 }
 
 static void apply(struct klog *k, struct klog_resource *r, enum verb verb,
@@ -177,6 +188,7 @@ static void apply(struct klog *k, struct klog_resource *r, enum verb verb,
 		take_type(r, g);
 		take_address(r, g);
 		r->state = KLOG_ASSIGNED;
+		assigned_again(k, r);
 		break;
 	case RELEASING:
 		if (g) {
@@ -192,6 +204,7 @@ static void apply(struct klog *k, struct klog_resource *r, enum verb verb,
 	case CANT_CLAIM:
 		if (g) {
 			take_type(r, g);
+			r->tried = MAX(r->tried, g->size);
 		}
 		r->has_base = false;
 		r->state = verb == NO_SPACE ? KLOG_NO_SPACE
@@ -568,6 +581,7 @@ void klog_resize_failed(struct klog *k, uint32_t dev)
 			continue;
 		}
 		r->in_resize = false;
+		r->tried = 0; /* said now */
 		if (!r->has_old || (r->state == KLOG_ASSIGNED && r->base == r->old_base &&
 					   r->size == r->old_size)) {
 			continue;

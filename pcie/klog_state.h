@@ -65,6 +65,7 @@ struct klog_resource {
 	bool may_be_restored; /* the driver said that its resize failed */
 	bool listed;          /* in the bridge's list that is being read */
 	uint64_t base, size, firmware_base, old_base, old_size;
+	uint64_t tried; /* the largest size that found no room since it was released */
 	uint32_t order; /* of the last message */
 	struct klog_cites cites;
 };
