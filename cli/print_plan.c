@@ -18,10 +18,10 @@ static void coloured(const struct page *g, enum cmd_colour c, const char *s)
 	text_addf(g->out, "%s%s%s", cmd_colour(g->style, c), s, cmd_colour(g->style, CMD_PLAIN));
 }
 
-static void add_where(const struct page *g, const struct pcie_plan_gpu *gpu,
-	const struct pcie_plan_fit *f, struct text *t)
+static void add_where(
+	const struct pcie_plan_gpu *gpu, const struct pcie_plan_fit *f, struct text *t)
 {
-	char addr[PCIE_ADDR_MAX], need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX];
+	char need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX];
 
 	if (!f->need) {
 		text_addf(t, "it has that size already, at 0x%llx", (unsigned long long)f->place);
@@ -34,20 +34,15 @@ static void add_where(const struct page *g, const struct pcie_plan_gpu *gpu,
 			text_size(f->need, need), (unsigned long long)f->place,
 			text_size(f->align, align));
 	}
-	if (f->container >= 0) {
-		text_addf(t, ", in the window of %s as it is",
-			pcie_addr_format(g->s->dev[f->container].addr, addr));
+	if (f->container_what[0]) {
+		text_addf(t, ", in the %s as it is", f->container_what);
 	}
 }
 
-static void add_why_not(const struct page *g, const struct pcie_plan_fit *f, struct text *t)
+static void add_why_not(const struct pcie_plan_fit *f, struct text *t)
 {
-	char addr[PCIE_ADDR_MAX] = "", need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX],
-	     have[TEXT_SIZE_MAX], lack[TEXT_SIZE_MAX];
+	char need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX], have[TEXT_SIZE_MAX], lack[TEXT_SIZE_MAX];
 
-	if (f->container >= 0) {
-		pcie_addr_format(g->s->dev[f->container].addr, addr);
-	}
 	switch (f->block) {
 	case PCIE_PLAN_CARD:
 		text_add(t, f->blocker[0].what);
@@ -59,12 +54,12 @@ static void add_why_not(const struct page *g, const struct pcie_plan_fit *f, str
 		text_add(t, "the root bus has no free range that is large enough");
 		break;
 	case PCIE_PLAN_PINNED:
-		text_addf(t, "the window of %s stays as it is, because something else is in it",
-			addr);
+		text_addf(t, "the %s stays as it is, because something else is in it",
+			f->container_what);
 		break;
 	case PCIE_PLAN_WINDOW:
-		text_addf(
-			t, "the window of %s, on the way to a removable port, is too small", addr);
+		text_addf(t, "the %s, on the way to a removable port, is too small",
+			f->container_what);
 		break;
 	case PCIE_PLAN_OPEN:
 	case PCIE_PLAN_FREE:
@@ -90,15 +85,15 @@ static void print_rule(const struct page *g, const struct pcie_plan_gpu *gpu, in
 	switch (f->fits) {
 	case PCIE_YES:
 		coloured(g, CMD_GOOD, "fits          ");
-		add_where(g, gpu, f, &t);
+		add_where(gpu, f, &t);
 		break;
 	case PCIE_NO:
 		coloured(g, CMD_BAD, "does not fit  ");
-		add_why_not(g, f, &t);
+		add_why_not(f, &t);
 		break;
 	case PCIE_TRI_UNKNOWN:
 		coloured(g, CMD_WARN, "not known     ");
-		add_why_not(g, f, &t);
+		add_why_not(f, &t);
 		break;
 	}
 	/* The first words stand behind the label already. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pcie/judge.h"
+#include "pcie/plan.h"
 
 static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...) PRINTF(3, 4);
 static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...)
@@ -94,6 +95,19 @@ static const struct pcie_history *pinned_window(const struct pcie_judge *j)
 	return NULL;
 }
 
+/* The log's last word on VF BAR INDEX is that it failed: its listed address is the register's. */
+static bool vf_failed(const struct pcie_judge *j, int index)
+{
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		if (h->dev == j->dev && h->vf && h->bar == index &&
+			(h->final == PCIE_FINAL_FAILED || h->final == PCIE_FINAL_NO_SPACE)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* VF BARs of this device that have a place while its own BARs have none. */
 static bool vf_bars_won(const struct pcie_judge *j, const struct failed *f)
 {
@@ -101,7 +115,8 @@ static bool vf_bars_won(const struct pcie_judge *j, const struct failed *f)
 	unsigned placed = 0;
 	for (int i = 0; i < j->d->nbar; i++) {
 		const struct pcie_bar *b = &j->d->bar[i];
-		if (b->kind == PCIE_BAR_VF && b->have == PCIE_KNOWN && b->assigned == PCIE_YES) {
+		if (b->kind == PCIE_BAR_VF && b->have == PCIE_KNOWN && b->assigned == PCIE_YES &&
+			!vf_failed(j, b->index)) {
 			placed++;
 			bytes += b->has_size ? b->size : 0;
 		}
@@ -175,6 +190,56 @@ static int small_window(const struct pcie_judge *j, uint64_t bytes)
 	return -1;
 }
 
+/* A port of the card's own switch whose BAR holds the window above it: Arc cards have one. */
+static int own_switch_bar(const struct pcie_judge *j)
+{
+	for (unsigned i = 0; i < j->npath; i++) {
+		const struct pcie_device *p = &j->s->dev[j->path[i]];
+		bool arc = p->have_ids == PCIE_KNOWN && p->vendor == 0x8086 &&
+			   (p->device == 0x4fa0 || p->device == 0x4fa1 || p->device == 0xe2ff);
+		for (int b = 0; arc && b < p->nbar; b++) {
+			if (p->bar[b].kind == PCIE_BAR_NORMAL && pcie_bar_is_high(&p->bar[b])) {
+				return j->path[i];
+			}
+		}
+	}
+	return -1;
+}
+
+static const struct pcie_statement *cannot_fit(const struct pcie_judge *j)
+{
+	for (size_t i = 0; i < j->s->nstatement; i++) {
+		const struct pcie_statement *t = &j->s->statement[i];
+		if (t->kind == PCIE_SAID_CANNOT_FIT && (t->dev < 0 || on_path(j, t->dev))) {
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* A driver tried a larger size and failed: what the log says of the windows on the way. */
+static bool set_by_log(struct pcie_judge *j)
+{
+	char addr[PCIE_ADDR_MAX];
+	const struct pcie_statement *t = cannot_fit(j);
+	int own = own_switch_bar(j);
+
+	if (own >= 0) {
+		set(j, PCIE_CAUSE_PINNED_WINDOW,
+			"the BAR of the card's own switch, %s, holds the window above it",
+			pcie_addr_format(j->s->dev[own].addr, addr));
+	} else if (t) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the kernel says that the window of %s cannot hold what is needed",
+			pcie_addr_format(t->addr, addr));
+	} else if (j->hotplugged) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the windows on the way to a removable port were shared out before, and "
+			"cannot grow");
+	}
+	return j->has_cause;
+}
+
 static void find_failed(struct pcie_judge *j, const struct failed *f)
 {
 	const struct pcie_machine *m = j->m;
@@ -206,7 +271,7 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 			"the system-on-chip's PCIe window has no room for it");
 		return;
 	}
-	if (set_no_aperture(j)) {
+	if (set_no_aperture(j) || ((j->tried || j->tried_in_log) && set_by_log(j))) {
 		return;
 	}
 	const struct pcie_history *h = j->vram_bar ? j->vram_bar->history : NULL;
@@ -224,7 +289,10 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	}
 	const struct pcie_history *w = failed_window(j);
 	bool aperture = m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0;
-	if (aperture && !f->ignored) {
+	if (j->hotplugged) {
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the windows on the way to a removable port have no room for it");
+	} else if (aperture && !f->ignored) {
 		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
 			"there are addresses above 4 GiB, but not enough in one piece");
 	} else if (aperture && j->s->log != PCIE_LOG_NONE) {
@@ -242,30 +310,66 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	}
 }
 
+/* What the kernel's arithmetic says of the target size. */
+static bool set_by_plan(struct pcie_judge *j)
+{
+	const struct pcie_plan_options o = {.dev = j->dev, .size = pcie_rebar_target(j)};
+	struct pcie_plan *p = pcie_plan_create(j->s, &o);
+	const struct pcie_plan_fit *f = NULL;
+	char need[TEXT_SIZE_MAX], have[TEXT_SIZE_MAX], target[TEXT_SIZE_MAX];
+
+	if (p->ngpu == 1 && pcie_plan_answer(p) == PCIE_NO) {
+		f = &p->gpu[0]
+			     .fit[p->applies[PCIE_PLAN_TIGHT] ? PCIE_PLAN_TIGHT : PCIE_PLAN_LEGACY];
+		text_size(p->gpu[0].target, target);
+		text_size(f->need, need);
+		text_size(f->have, have);
+	}
+	switch (f ? f->block : PCIE_PLAN_OPEN) {
+	case PCIE_PLAN_PINNED:
+		set(j, PCIE_CAUSE_PINNED_WINDOW,
+			"%s do not fit: the %s cannot be given back, %s is in it", target,
+			f->container_what, f->nblocker ? f->blocker[0].what : "something else");
+		break;
+	case PCIE_PLAN_WINDOW:
+		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"%s do not fit: the %s, on the way to a removable port, has %s and %s are "
+			"needed",
+			target, f->container_what, have, need);
+		break;
+	case PCIE_PLAN_APERTURE:
+		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+			"%s do not fit: the root bus has %s in one piece and %s are needed", target,
+			have, need);
+		break;
+	case PCIE_PLAN_NO_APERTURE:
+		set(j, PCIE_CAUSE_APERTURE_MISSING,
+			"%s do not fit: the root bus has no addresses above 4 GiB", target);
+		break;
+	case PCIE_PLAN_FREE:
+	case PCIE_PLAN_CARD:
+	case PCIE_PLAN_OPEN:
+		break;
+	}
+	pcie_plan_destroy(p);
+	return j->has_cause;
+}
+
 static void find_small(struct pcie_judge *j)
 {
 	const struct pcie_option *o = NULL;
 	const char *fix = NULL;
-	char addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX];
+	char addr[PCIE_ADDR_MAX];
+	bool tried = j->tried || j->tried_in_log;
 
-	if (set_no_aperture(j) || set_pinned(j)) {
+	if (set_no_aperture(j) || set_pinned(j) || (tried && set_by_log(j)) || set_by_plan(j)) {
 		return;
 	}
-	uint64_t target = pcie_rebar_target(j);
-	int small = j->tried ? small_window(j, target) : -1;
-	if (small >= 0) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
-			"the window of %s has no room for %s, and could not be grown",
-			pcie_addr_format(j->s->dev[small].addr, addr), text_size(target, size));
-		return;
-	}
-	const struct pcie_history *w = failed_window(j);
-	if (w && j->tried) {
+	const struct pcie_history *w = tried ? failed_window(j) : NULL;
+	if (w) {
 		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL, "the window of %s could not be grown",
 			pcie_addr_format(w->addr, addr));
-		return;
-	}
-	if (pcie_resize_option(j, &o, &fix) == PCIE_NO) {
+	} else if (!tried && pcie_resize_option(j, &o, &fix) == PCIE_NO) {
 		set(j, PCIE_CAUSE_DRIVER_OPTION, "%s is %s: the driver does not resize", o->name,
 			o->value);
 	} else if (j->m->legacy_boot == PCIE_YES && j->m->pc != PCIE_NO) {
@@ -313,7 +417,9 @@ static void find_notable(struct pcie_judge *j)
 void pcie_cause_find(struct pcie_judge *j)
 {
 	struct failed f = count_failed(j);
-	bool failed = f.total || (j->invalid && !j->all_slots_seen);
+	bool placed_after_all = j->invalid && j->invalid->value < PCIE_BAR_SLOTS &&
+				j->slot[j->invalid->value].state == PCIE_BAR_PLACED;
+	bool failed = f.total || (j->invalid && !j->all_slots_seen && !placed_after_all);
 	bool small = j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && pcie_can_grow(j);
 	bool blank = !j->vram_bar || j->broken;
 

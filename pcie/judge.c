@@ -210,6 +210,27 @@ static bool is_only_candidate(const struct pcie_judge *j, const struct pcie_bar_
 	return true;
 }
 
+/* No BAR is shown at all, but the ReBAR list names one that grows large. */
+static void find_listed_bar(struct pcie_judge *j)
+{
+	const struct pcie_rebar *r = &j->d->rebar;
+	uint64_t best = 0;
+	for (int i = 0; r->have == PCIE_KNOWN && i < r->count && i < PCIE_REBAR_ENTRIES; i++) {
+		const struct pcie_rebar_entry *e = &r->entry[i];
+		if (e->bar < PCIE_BAR_SLOTS && e->has_current && has_choice(e->supported) &&
+			e->supported > best) {
+			best = e->supported;
+			j->vram_index = e->bar;
+			j->vram_bar = &j->slot[e->bar];
+			j->slot[e->bar] = (struct pcie_bar_finding){.state = PCIE_BAR_OPEN,
+				.is64 = true,
+				.prefetchable = true,
+				.has_size = true,
+				.size = e->current};
+		}
+	}
+}
+
 static void find_vram_bar(struct pcie_judge *j)
 {
 	int at = pcie_device_vram_bar(j->d);
@@ -234,6 +255,9 @@ static void find_vram_bar(struct pcie_judge *j)
 			j->vram_bar = &j->slot[i];
 			j->vram_index = i;
 		}
+	}
+	if (!j->vram_bar) {
+		find_listed_bar(j);
 	}
 	if (!j->vram_bar || j->vram_bar->state == PCIE_BAR_NOTHING) {
 		j->vram_bar = NULL;
@@ -318,6 +342,22 @@ static void find_rebar(struct pcie_judge *j)
 			      : (uint64_t)1 << 63;
 }
 
+/* The log shows a driver giving up BARs for a larger one and getting the old ones back. */
+static bool resize_in_history(const struct pcie_judge *j, const struct pcie_history *h)
+{
+	if (!h || !h->after_driver) {
+		return false;
+	}
+	bool released = false, refused = false;
+	for (uint32_t i = 0; i < h->nline; i++) {
+		const char *line = pcie_line_text(j->s, h->line[i]);
+		released = released || strstr(line, "releasing");
+		refused = refused || (released && (strstr(line, "no space") ||
+							  strstr(line, "failed to assign")));
+	}
+	return refused;
+}
+
 static bool concerns(const struct pcie_judge *j, const struct pcie_statement *t, unsigned gpus)
 {
 	if (t->dev >= 0) {
@@ -366,6 +406,24 @@ static void find_statements(struct pcie_judge *j)
 			break;
 		}
 	}
+	j->tried_in_log = !j->resized && j->vram_bar && resize_in_history(j, j->vram_bar->history);
+}
+
+/* Where the tree is not known to the root: bridges by the windows that hold the VRAM BAR. */
+static void find_path_by_range(struct pcie_judge *j)
+{
+	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
+	int top = j->npath ? j->path[j->npath - 1] : j->dev;
+	int up[PCIE_PATH_MAX];
+
+	if (pcie_is_at_root(j->s, top) || !b || b->have != PCIE_KNOWN || !b->has_base) {
+		return;
+	}
+	uint64_t limit = b->base + (b->has_size && b->size ? b->size - 1 : 0);
+	int n = pcie_path_by_range(j->s, j->dev, b->base, limit, up);
+	for (int i = 0; i < n && j->npath < PCIE_PATH_MAX; i++) {
+		j->path[j->npath++] = up[i];
+	}
 }
 
 static void find_path(struct pcie_judge *j)
@@ -374,10 +432,13 @@ static void find_path(struct pcie_judge *j)
 	int down[PCIE_PATH_MAX];
 	int n = pcie_path(s, j->dev, down);
 
-	j->hotplugged = j->d->removable;
 	for (int i = n - 1; i >= 0; i--) {
-		const struct pcie_device *p = &s->dev[down[i]];
 		j->path[j->npath++] = down[i];
+	}
+	find_path_by_range(j);
+	j->hotplugged = j->d->removable;
+	for (unsigned i = 0; i < j->npath; i++) {
+		const struct pcie_device *p = &s->dev[j->path[i]];
 		j->hotplugged = j->hotplugged || p->removable || strstr(p->name, "Thunderbolt");
 	}
 	if (pcie_slot_device(s, j->dev) != j->dev) {

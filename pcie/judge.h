@@ -38,6 +38,8 @@ struct pcie_machine {
 	int high_bridge; /* a bridge with a window above 4 GiB, -1 */
 	/* A device's BAR above 4 GiB as the firmware left it (index of a history), -1 */
 	int high_firmware;
+	/* Nothing is there now, but the log found something above 4 GiB (history), -1 */
+	int once_high;
 	int no_platform; /* statement: a driver saw no root window above 4 GiB, -1 */
 };
 
@@ -92,6 +94,7 @@ struct pcie_judge {
 	uint64_t min_size, max_size;              /* with entry */
 	bool one_size;                            /* offers its current size only */
 	const struct pcie_statement *tried;       /* the driver's resize failed */
+	bool tried_in_log;                        /* ... as the log's lines on the BAR show */
 	const struct pcie_statement *resized;     /* the driver's resize succeeded */
 	const struct pcie_statement *no_platform; /* this device's driver saw no aperture */
 	const struct pcie_statement *invalid;     /* NVRM: I/O region is invalid */
@@ -162,6 +165,19 @@ extern const struct pcie_rule pcie_rule_driver, pcie_rule_vf_rebar, pcie_rule_pe
 /* NO: an option of the driver forbids resizing; which, and the line that allows it. */
 enum pcie_tri pcie_resize_option(
 	const struct pcie_judge *j, const struct pcie_option **ret, const char **ret_fix);
+/* The rebar answer, which the rule says and the cause explains. */
+enum pcie_rebar_answer {
+	PCIE_REBAR_NA,
+	PCIE_REBAR_UNKNOWN,
+	PCIE_REBAR_UNASSIGNED,
+	PCIE_REBAR_FULL,
+	PCIE_REBAR_AT_LARGEST, /* full, as far as the card goes; VRAM not known */
+	PCIE_REBAR_GROWN,      /* full, by the driver's word */
+	PCIE_REBAR_CARD_LIMIT,
+	PCIE_REBAR_UNSUPPORTED,
+	PCIE_REBAR_SMALL, /* off or partial */
+};
+enum pcie_rebar_answer pcie_rebar_find(const struct pcie_judge *j);
 /* A larger size is offered, or was asked for, and the VRAM is not covered. */
 bool pcie_can_grow(const struct pcie_judge *j);
 /* The smallest offered size that covers the VRAM, else the largest; 0: not known. */

@@ -6,6 +6,9 @@
 #include "pcie/gpu_kind.h"
 #include "pcie/judge.h"
 
+/* Above this no machine decodes: all ones cut to a BAR's size. */
+#define ADDRESS_LIMIT ((uint64_t)1 << 52)
+
 enum pcie_tri pcie_pci_option(const struct pcie_host *h, const char *word)
 {
 	if (h->have_cmdline != PCIE_KNOWN) {
@@ -218,6 +221,15 @@ static void find_in_log(struct pcie_machine *m, const struct pcie_snapshot *s)
 			m->high_firmware = (int)i;
 		}
 	}
+	/* Where windows are known, or one was dropped, a firmware's value proves nothing. */
+	bool windows_known = s->naperture != 0;
+	for (size_t i = 0; i < s->nhistory && !windows_known && m->once_high < 0; i++) {
+		const struct pcie_history *h = &s->history[i];
+		if (h->has_firmware && !h->io && h->firmware_base >= PCIE_4G &&
+			h->firmware_base < ADDRESS_LIMIT) {
+			m->once_high = (int)i;
+		}
+	}
 	for (size_t i = 0; i < s->nstatement; i++) {
 		if (s->statement[i].kind == PCIE_SAID_NO_PLATFORM) {
 			m->no_platform = (int)i;
@@ -236,6 +248,7 @@ void pcie_machine_init(struct pcie_machine *ret, const struct pcie_snapshot *s)
 		.high_bar = {-1, -1},
 		.high_bridge = -1,
 		.high_firmware = -1,
+		.once_high = -1,
 		.no_platform = -1,
 	};
 	find_architecture(ret, s);

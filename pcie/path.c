@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pcie/path.h"
 
+#include <stdio.h>
+
 int pcie_path(const struct pcie_snapshot *s, int dev, int path[static PCIE_PATH_MAX])
 {
 	int n = 0;
@@ -55,4 +57,65 @@ bool pcie_bus_address(const struct pcie_snapshot *s, int dev, uint64_t addr, uin
 		}
 	}
 	return false;
+}
+
+/* "pci0000:5d" names the root bus 5d of domain 0. */
+static bool root_bus_is(const char *root, struct pcie_addr a)
+{
+	unsigned domain, bus;
+	return sscanf(root, "pci%x:%x", &domain, &bus) == 2 && domain == a.domain && bus == a.bus;
+}
+
+bool pcie_is_at_root(const struct pcie_snapshot *s, int dev)
+{
+	const struct pcie_device *d = &s->dev[dev];
+	if (d->parent >= 0) {
+		return false;
+	}
+	if (!d->addr.known || d->addr.bus == 0 || root_bus_is(d->root, d->addr)) {
+		return true;
+	}
+	for (size_t i = 0; i < s->naperture; i++) {
+		if (root_bus_is(s->aperture[i].root, d->addr)) {
+			return true;
+		}
+	}
+	/* A complete tree with no bridge above it: the bus is a root bus. */
+	return d->root[0] && d->bars_complete;
+}
+
+static bool is_above(const struct pcie_snapshot *s, int bridge, int dev)
+{
+	int depth = 0;
+	for (int p = dev; p >= 0 && depth <= PCIE_PATH_MAX; p = s->dev[p].parent, depth++) {
+		if (p == bridge) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int pcie_path_by_range(const struct pcie_snapshot *s, int dev, uint64_t base, uint64_t limit,
+	int path[static PCIE_PATH_MAX])
+{
+	int n = 0;
+	for (size_t i = 0; i < s->ndev && n < PCIE_PATH_MAX; i++) {
+		const struct pcie_window *w = &s->dev[i].window[PCIE_WINDOW_PREF];
+		if (w->have != PCIE_KNOWN || w->unassigned || w->base > base || w->limit < limit ||
+			is_above(s, (int)i, dev)) {
+			continue;
+		}
+		int at = n++;
+		uint64_t size = w->limit - w->base;
+		for (; at > 0; at--) {
+			const struct pcie_window *o =
+				&s->dev[path[at - 1]].window[PCIE_WINDOW_PREF];
+			if (o->limit - o->base <= size) {
+				break;
+			}
+			path[at] = path[at - 1];
+		}
+		path[at] = (int)i;
+	}
+	return n;
 }

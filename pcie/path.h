@@ -25,3 +25,14 @@ bool pcie_bus_address(const struct pcie_snapshot *s, int dev, uint64_t addr, uin
 
 /* Is the register of W the kernel's range, moved as a whole? */
 bool pcie_window_translated(const struct pcie_window *w);
+
+/* DEV sits right on a root bus. NO: it has bridges above it, known or not. */
+bool pcie_is_at_root(const struct pcie_snapshot *s, int dev);
+
+/*
+ * Of the bridges that nobody joined to DEV by the tree, those whose prefetchable window
+ * contains [BASE, LIMIT], the smallest first: how a text without the tree still tells
+ * what is above. Returns how many.
+ */
+int pcie_path_by_range(const struct pcie_snapshot *s, int dev, uint64_t base, uint64_t limit,
+	int path[static PCIE_PATH_MAX]);

@@ -95,9 +95,25 @@ static void set_target(struct pcie_plan_gpu *g, uint64_t target, const char *why
 	text_copy(g->target_why, sizeof(g->target_why), why);
 }
 
-static void find_target(
-	struct pcie_plan_gpu *g, const struct pcie_device *d, const struct pcie_plan_options *o)
+/* The largest size that a driver or a person tried on DEV, as the log or a shell line shows. */
+static uint64_t tried_size(const struct pcie_snapshot *s, int dev)
 {
+	uint64_t most = 0;
+	for (size_t i = 0; i < s->nstatement; i++) {
+		const struct pcie_statement *t = &s->statement[i];
+		bool about = t->kind == PCIE_SAID_RESIZE_TRY || t->kind == PCIE_SAID_RESIZE_FAILED;
+		bool size = t->value >= MIB && (t->value & (t->value - 1)) == 0;
+		if (t->dev == dev && about && size) {
+			most = MAX(most, t->value);
+		}
+	}
+	return most;
+}
+
+static void find_target(
+	struct pcie_plan_gpu *g, const struct pcie_snapshot *s, const struct pcie_plan_options *o)
+{
+	const struct pcie_device *d = &s->dev[g->dev];
 	const struct pcie_rebar_entry *e = entry_of(d, g->bar);
 	char size[TEXT_SIZE_MAX], why[sizeof(g->target_why)];
 	uint64_t vram = d->vram.have == PCIE_KNOWN && !d->mig ? d->vram.bytes : 0;
@@ -120,7 +136,22 @@ static void find_target(
 		}
 		return;
 	}
-	if (g->has_current) {
+	uint64_t tried = tried_size(s, g->dev);
+	if (tried > g->current) {
+		set_target(g, tried, "what was tried");
+	} else if (vram > g->current && d->rebar.have != PCIE_ABSENT) {
+		uint64_t over = MIB;
+		while (over < vram && over < (uint64_t)1 << 62) {
+			over <<= 1;
+		}
+		snprintf(why, sizeof(why),
+			"it covers %s of VRAM; what the card offers is not known",
+			text_size(vram, size));
+		set_target(g, over, why);
+	} else if (g->has_current && d->rebar.have == PCIE_KNOWN &&
+		   g->current < (uint64_t)1 << 62) {
+		set_target(g, 2 * g->current, "the next size; what the card offers is not shown");
+	} else if (g->has_current) {
 		set_target(g, g->current, "its size; no other is known");
 	}
 }
@@ -186,7 +217,7 @@ static void add_gpu(struct pcie_plan *p, const struct pcie_snapshot *s, int dev,
 		g->current = plan_bar_size(s, dev, &d->bar[at]);
 		g->has_current = g->current != 0;
 	}
-	find_target(g, d, o);
+	find_target(g, s, o);
 }
 
 /* It has the size already, and a place. */
@@ -211,17 +242,21 @@ struct run {
 /* Bridges between the device and the root that nobody described: a fit is not certain. */
 static bool path_is_open(const struct plan_layout *l, int dev)
 {
-	const struct pcie_device *d = &l->s->dev[dev];
-	if (d->parent < 0) {
-		return d->addr.known && d->addr.bus != 0 && !d->bars_complete;
-	}
-	for (int p = d->parent, depth = 0; p >= 0 && depth < PCIE_PATH_MAX; depth++) {
-		if (l->unsure[p]) {
+	int top = dev;
+	for (int depth = 0; depth < PCIE_PATH_MAX; depth++) {
+		int p = l->s->dev[top].parent;
+		if (p < 0) {
+			break;
+		}
+		if (l->released[p] && l->unsure[p]) {
 			return true;
 		}
-		p = l->s->dev[p].parent;
+		if (!l->released[p]) {
+			return false; /* it is placed in a window that is known */
+		}
+		top = p;
 	}
-	return false;
+	return !pcie_is_at_root(l->s, top);
 }
 
 /*
@@ -255,7 +290,8 @@ static void lay_unit(struct run *r, enum pcie_plan_rule rule, int top, enum pcie
 		if (ok) {
 			for (size_t m = 0; m < k; m++) {
 				size_t i = member[m];
-				bool open = path_is_open(&r->l, r->part[i].dev);
+				bool open = !fit.container_what[0] &&
+					    path_is_open(&r->l, r->part[i].dev);
 				fit.fits = open ? PCIE_TRI_UNKNOWN : PCIE_YES;
 				fit.block = open ? PCIE_PLAN_OPEN : PCIE_PLAN_FREE;
 				fit.bar_place = r->part[i].place;

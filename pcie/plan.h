@@ -37,9 +37,11 @@ enum { PCIE_PLAN_BLOCKERS = 6 };
 struct pcie_plan_fit {
 	enum pcie_tri fits;
 	enum pcie_plan_block block;
-	int container;        /* the bridge in whose window it must be; -1: the root bus */
-	uint64_t need, align; /* of the topmost window that is made anew, or of the BAR */
-	uint64_t have;        /* the largest room at that alignment; with has_have */
+	int container;           /* the bridge in whose window it must be; -1: none, or the text
+				    names it only here: */
+	char container_what[48]; /* "window of 0000:00:01.0"; "": the root bus */
+	uint64_t need, align;    /* of the topmost window that is made anew, or of the BAR */
+	uint64_t have;           /* the largest room at that alignment; with has_have */
 	bool has_have;
 	bool has_place;
 	uint64_t place;     /* address of that window or BAR */

@@ -137,6 +137,14 @@ void plan_ranges_add(struct plan_ranges *a, struct pcie_plan_range r, int dev, c
 	a->n++;
 }
 
+void plan_ranges_copy(struct plan_ranges *a, const struct plan_ranges *from, size_t i)
+{
+	a->r = xgrow(a->r, a->n, &a->cap, sizeof(*a->r));
+	a->who = xgrow(a->who, a->n, &a->cap_who, sizeof(*a->who));
+	a->r[a->n] = from->r[i];
+	a->who[a->n++] = from->who[i];
+}
+
 void plan_ranges_finish(struct plan_ranges *a)
 {
 	free(a->r);
@@ -184,6 +192,50 @@ void plan_add_kept(const struct plan_layout *l, int dev, const struct pcie_plan_
 	}
 }
 
+/* The kernel's view of DEV has a BAR at BASE. */
+static bool has_bar_at(const struct pcie_device *d, uint64_t base)
+{
+	struct pcie_plan_range r;
+	for (int i = 0; i < d->nbar; i++) {
+		if (bar_range(&d->bar[i], &r) && r.base == base) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void plan_add_iomem(
+	const struct plan_layout *l, const struct pcie_plan_range *within, struct plan_ranges *a)
+{
+	const struct pcie_snapshot *s = l->s;
+	for (size_t i = 0; s->have_iomem == PCIE_KNOWN && i < s->niomem; i++) {
+		const struct pcie_iomem *r = &s->iomem[i];
+		struct pcie_addr addr;
+		char what[64];
+		if (!inside(within, r->base, r->limit) || pcie_addr_parse(r->name, &addr)) {
+			continue;
+		}
+		int dev = pcie_snapshot_find(s, addr);
+		bool known = dev >= 0 && (l->part[dev] >= 0 || l->gone[dev] ||
+						 has_bar_at(&s->dev[dev], r->base));
+		if (!known) {
+			snprintf(what, sizeof(what), "BAR of %s", r->name);
+			plan_ranges_add(a, (struct pcie_plan_range){r->base, r->limit}, dev, what);
+		}
+	}
+}
+
+bool plan_is_removable(const struct pcie_snapshot *s, int b)
+{
+	int depth = 0;
+	for (int p = b; p >= 0 && depth < PCIE_PATH_MAX; p = s->dev[p].parent, depth++) {
+		if (s->dev[p].removable || strstr(s->dev[p].name, "Thunderbolt")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What stays in the prefetchable window of bridge B. */
 void plan_add_kept_in(const struct plan_layout *l, int b, struct plan_ranges *a)
 {
@@ -191,9 +243,23 @@ void plan_add_kept_in(const struct plan_layout *l, int b, struct plan_ranges *a)
 	if (!plan_window_range(&l->s->dev[b].window[PCIE_WINDOW_PREF], &w)) {
 		return;
 	}
+	size_t before = a->n;
 	for (int c = l->first_child[b]; c >= 0; c = l->next_sibling[c]) {
 		plan_add_kept(l, c, &w, a);
 	}
+	/* Rows inside of a window that is listed already are its own. */
+	struct plan_ranges rows = {0};
+	plan_add_iomem(l, &w, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		bool listed = false;
+		for (size_t k = before; k < a->n; k++) {
+			listed = listed || inside(&a->r[k], rows.r[i].base, rows.r[i].limit);
+		}
+		if (!listed) {
+			plan_ranges_copy(a, &rows, i);
+		}
+	}
+	plan_ranges_finish(&rows);
 }
 
 static bool window_is_free(const struct plan_layout *l, int b)

@@ -70,6 +70,8 @@ struct plan_ranges {
 };
 
 void plan_ranges_add(struct plan_ranges *a, struct pcie_plan_range r, int dev, const char *what);
+/* Appends the I-th of FROM. */
+void plan_ranges_copy(struct plan_ranges *a, const struct plan_ranges *from, size_t i);
 void plan_ranges_finish(struct plan_ranges *a);
 
 /* What has to be placed: BAR number BAR (index into d->bar) of DEV, or with -1 its window. */
@@ -88,6 +90,11 @@ void plan_add_kept(const struct plan_layout *l, int dev, const struct pcie_plan_
 	struct plan_ranges *a);
 /* What stays in the prefetchable window of bridge B. */
 void plan_add_kept_in(const struct plan_layout *l, int b, struct plan_ranges *a);
+/* What only /proc/iomem shows in WITHIN: BARs whose length no other witness has. */
+void plan_add_iomem(
+	const struct plan_layout *l, const struct pcie_plan_range *within, struct plan_ranges *a);
+/* A removable or Thunderbolt port at or above bridge B. */
+bool plan_is_removable(const struct pcie_snapshot *s, int b);
 /* The movable BARs of a part, with its new size. */
 void plan_add_bars(const struct plan_layout *l, const struct plan_part *part, struct plan_items *a);
 /* BARs and new windows directly below BRIDGE. */

@@ -157,7 +157,10 @@ static bool place_in_bridge(struct plan_layout *l, int bridge, int top, struct p
 	struct pcie_plan_range w;
 	struct plan_ranges kept = {0};
 
+	char addr[PCIE_ADDR_MAX];
 	fit->container = bridge;
+	snprintf(fit->container_what, sizeof(fit->container_what), "window of %s",
+		pcie_addr_format(l->s->dev[bridge].addr, addr));
 	if (!plan_window_range(&l->s->dev[bridge].window[PCIE_WINDOW_PREF], &w)) {
 		fit->block = PCIE_PLAN_OPEN;
 		return false;
@@ -165,13 +168,9 @@ static bool place_in_bridge(struct plan_layout *l, int bridge, int top, struct p
 	plan_add_kept_in(l, bridge, &kept);
 	bool ok = place_in(l, top, need, part, fit, &w, 1, &kept, 0);
 	if (!ok) {
-		bool removable = false;
-		for (int p = bridge; p >= 0; p = l->s->dev[p].parent) {
-			removable = removable || l->s->dev[p].removable;
-		}
 		find_have(l, need, fit, &w, 1, &kept, 0);
 		fit->fits = PCIE_NO;
-		fit->block = removable ? PCIE_PLAN_WINDOW : PCIE_PLAN_PINNED;
+		fit->block = plan_is_removable(l->s, bridge) ? PCIE_PLAN_WINDOW : PCIE_PLAN_PINNED;
 		add_blockers(fit, &kept);
 	}
 	plan_ranges_finish(&kept);
@@ -266,6 +265,128 @@ static bool place_at_root(struct plan_layout *l, int top, struct pcie_plan_item 
 	return ok;
 }
 
+/* Where the tree above TOP is not known: the ranges that its old place lies in, innermost first. */
+struct enclosing {
+	struct pcie_plan_range r;
+	int dev; /* the bridge, -1: a row of /proc/iomem */
+	char what[48];
+};
+
+static void add_enclosing(struct enclosing *e, size_t *n, size_t cap, struct enclosing one)
+{
+	uint64_t size = one.r.limit - one.r.base;
+	size_t at = *n;
+	if (at == cap) {
+		return;
+	}
+	for (; at > 0 && e[at - 1].r.limit - e[at - 1].r.base > size; at--) {
+		e[at] = e[at - 1];
+	}
+	e[at] = one;
+	(*n)++;
+}
+
+static size_t find_enclosing(const struct plan_layout *l, int top,
+	const struct pcie_plan_range *old, struct enclosing *e, size_t cap)
+{
+	const struct pcie_snapshot *s = l->s;
+	int path[PCIE_PATH_MAX];
+	size_t n = 0;
+	int bridges = pcie_path_by_range(s, top, old->base, old->limit, path);
+
+	for (int i = 0; i < bridges; i++) {
+		const struct pcie_window *w = &s->dev[path[i]].window[PCIE_WINDOW_PREF];
+		struct enclosing one = {{w->base, w->limit}, path[i], ""};
+		char addr[PCIE_ADDR_MAX];
+		snprintf(one.what, sizeof(one.what), "window of %s",
+			pcie_addr_format(s->dev[path[i]].addr, addr));
+		add_enclosing(e, &n, cap, one);
+	}
+	for (size_t i = 0; s->have_iomem == PCIE_KNOWN && i < s->niomem; i++) {
+		const struct pcie_iomem *r = &s->iomem[i];
+		bool wider = r->base <= old->base && r->limit >= old->limit &&
+			     (r->base < old->base || r->limit > old->limit);
+		/* Rows at the top level are the apertures. */
+		if (r->parent >= 0 && wider && !strncmp(r->name, "PCI Bus", 7)) {
+			struct enclosing one = {{r->base, r->limit}, -1, ""};
+			text_copy(one.what, sizeof(one.what), r->name);
+			add_enclosing(e, &n, cap, one);
+		}
+	}
+	return n;
+}
+
+/* What stays in W of all devices; the window that is W itself and those that hold TOP do not. */
+static void add_kept_in_range(const struct plan_layout *l, const struct pcie_plan_range *w,
+	const struct pcie_plan_range *old, struct plan_ranges *a)
+{
+	struct plan_ranges all = {0};
+	for (size_t i = 0; i < l->s->ndev; i++) {
+		plan_add_kept(l, (int)i, w, &all);
+	}
+	plan_add_iomem(l, w, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		bool holds = all.r[i].base <= old->base && all.r[i].limit >= old->limit;
+		if (!holds) {
+			plan_ranges_copy(a, &all, i);
+		}
+	}
+	plan_ranges_finish(&all);
+}
+
+/* Where TOP's window, or the GPU's VRAM BAR, stands today. */
+static bool old_place(const struct plan_layout *l, int top, const struct plan_part *part,
+	struct pcie_plan_range *ret)
+{
+	if (l->released[top] && plan_window_range(&l->s->dev[top].window[PCIE_WINDOW_PREF], ret)) {
+		return true;
+	}
+	if (l->part[top] < 0) {
+		return false;
+	}
+	const struct pcie_bar *b = &l->s->dev[top].bar[part[l->part[top]].bar];
+	if (b->have != PCIE_KNOWN || b->assigned != PCIE_YES || !b->has_base || !b->has_size ||
+		!b->size) {
+		return false;
+	}
+	*ret = (struct pcie_plan_range){b->base, b->base + b->size - 1};
+	return true;
+}
+
+/* 1: placed, 0: no room, -1: no range around it is known to hold anything else. */
+static int place_by_range(struct plan_layout *l, int top, struct pcie_plan_item need,
+	struct plan_part *part, struct pcie_plan_fit *fit)
+{
+	struct enclosing e[16];
+	struct pcie_plan_range old;
+	int result = -1;
+
+	if (!old_place(l, top, part, &old)) {
+		return -1;
+	}
+	size_t n = find_enclosing(l, top, &old, e, ARRAY_LEN(e));
+	for (size_t i = 0; i < n && result < 0; i++) {
+		struct plan_ranges kept = {0};
+		add_kept_in_range(l, &e[i].r, &old, &kept);
+		/* A window with nothing else in it is given back as well. */
+		if (kept.n) {
+			fit->container = e[i].dev;
+			text_copy(fit->container_what, sizeof(fit->container_what), e[i].what);
+			result = place_in(l, top, need, part, fit, &e[i].r, 1, &kept, 0);
+			if (!result) {
+				find_have(l, need, fit, &e[i].r, 1, &kept, 0);
+				fit->fits = PCIE_NO;
+				fit->block = e[i].dev >= 0 && plan_is_removable(l->s, e[i].dev)
+						     ? PCIE_PLAN_WINDOW
+						     : PCIE_PLAN_PINNED;
+				add_blockers(fit, &kept);
+			}
+		}
+		plan_ranges_finish(&kept);
+	}
+	return result;
+}
+
 bool plan_layout_place(struct plan_layout *l, int top, struct pcie_plan_item need,
 	struct plan_part *part, size_t n, struct pcie_plan_fit *fit)
 {
@@ -276,7 +397,16 @@ bool plan_layout_place(struct plan_layout *l, int top, struct pcie_plan_item nee
 	}
 	fit->need = need.size;
 	fit->align = need.align;
+	fit->container = -1;
 	int bridge = l->s->dev[top].parent;
-	return bridge >= 0 ? place_in_bridge(l, bridge, top, need, part, fit)
-			   : place_at_root(l, top, need, part, fit);
+	if (bridge >= 0) {
+		return place_in_bridge(l, bridge, top, need, part, fit);
+	}
+	if (!pcie_is_at_root(l->s, top)) {
+		int r = place_by_range(l, top, need, part, fit);
+		if (r >= 0) {
+			return r;
+		}
+	}
+	return place_at_root(l, top, need, part, fit);
 }

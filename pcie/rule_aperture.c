@@ -87,6 +87,14 @@ static void collect_high(const struct pcie_judge *j, struct pcie_verdict *v, str
 			break;
 		}
 	}
+	if (!g->likely_high && m->once_high >= 0) {
+		const struct pcie_history *h = &s->history[m->once_high];
+		char addr[PCIE_ADDR_MAX];
+		pcie_evidence(v, "E9", "kernel log", "%s %s was at 0x%llx",
+			pcie_addr_format(h->addr, addr), h->resource,
+			(unsigned long long)h->firmware_base);
+		g->likely_high = true;
+	}
 	if (!g->likely_high && m->high_bridge >= 0) {
 		char addr[PCIE_ADDR_MAX];
 		pcie_evidence(v, "E5", "bridge windows", "%s has a window above 4 GiB",

@@ -69,6 +69,13 @@ static void count_bar(const struct pcie_judge *j, struct pcie_verdict *v, struct
 	}
 }
 
+/* The BAR that the driver calls invalid has a place in what is shown. */
+static bool contradicts(const struct pcie_judge *j)
+{
+	uint64_t bar = j->invalid->value;
+	return bar < PCIE_BAR_SLOTS && j->slot[bar].state == PCIE_BAR_PLACED;
+}
+
 static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	struct count n = {0};
@@ -86,6 +93,12 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_say(v, "failed", n.sure, PCIE_LEVEL_BAD, "%u memory BAR%s without an address",
 			n.unplaced, n.unplaced > 1 ? "s" : "");
 		pcie_advise_cause(j, v);
+		return;
+	}
+	if (j->invalid && contradicts(j)) {
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"the driver found a BAR without an address, another reading shows one: two "
+			"boots, or two moments");
 		return;
 	}
 	if (j->invalid && !j->all_slots_seen) {

@@ -81,32 +81,71 @@ static void add_readings(const struct pcie_judge *j, struct pcie_verdict *v)
 }
 
 /* Kinds of device that the question is not for. */
-static bool not_asked(const struct pcie_judge *j, struct pcie_verdict *v)
+static bool is_asked(const struct pcie_judge *j)
+{
+	if (j->d->coherent) {
+		return false;
+	}
+	/* An emulated adapter has no VRAM, but its BAR may have failed. */
+	return j->kind == PCIE_GPU_DISCRETE || (j->kind == PCIE_GPU_EMULATED && j->vram_bar &&
+						       j->vram_bar->state == PCIE_BAR_UNPLACED);
+}
+
+static void say_not_asked(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	if (j->d->coherent) {
 		pcie_evidence(v, "R6", "device", "coherent memory");
 		pcie_say(v, "n-a", PCIE_LIKELY, PCIE_LEVEL_NOTE,
 			"the CPU reaches this GPU's memory coherently, no BAR is used for it");
-		return true;
-	}
-	switch (j->kind) {
-	case PCIE_GPU_DISCRETE:
-		return false;
-	case PCIE_GPU_EMULATED:
-		if (j->vram_bar && j->vram_bar->state == PCIE_BAR_UNPLACED) {
-			return false;
-		}
-		break;
-	case PCIE_GPU_INTEGRATED:
-	case PCIE_GPU_BMC:
-	case PCIE_GPU_VF:
-		break;
+		return;
 	}
 	pcie_evidence(v, "R6", "device", "%s: %s", pcie_gpu_kind_name(j->kind), j->d->name);
 	pcie_say(v, "n-a", PCIE_LIKELY, PCIE_LEVEL_NOTE, "not asked of %s %s",
 		j->kind == PCIE_GPU_INTEGRATED || j->kind == PCIE_GPU_EMULATED ? "an" : "a",
 		pcie_gpu_kind_name(j->kind));
-	return true;
+}
+
+/* The contract's order: the first that fits. */
+enum pcie_rebar_answer pcie_rebar_find(const struct pcie_judge *j)
+{
+	bool tried = j->tried || j->tried_in_log;
+
+	if (!is_asked(j)) {
+		return PCIE_REBAR_NA;
+	}
+	if (!j->vram_bar) {
+		return PCIE_REBAR_UNKNOWN;
+	}
+	if (j->vram_bar->state == PCIE_BAR_UNPLACED) {
+		return PCIE_REBAR_UNASSIGNED;
+	}
+	if (!j->has_len) {
+		return PCIE_REBAR_UNKNOWN;
+	}
+	if (j->has_vram && pcie_covers_vram(j->len, j->vram)) {
+		return PCIE_REBAR_FULL;
+	}
+	if (j->entry && j->len >= j->max_size) {
+		return j->has_vram || j->len <= USUAL_DEFAULT ? PCIE_REBAR_CARD_LIMIT
+							      : PCIE_REBAR_AT_LARGEST;
+	}
+	if (j->entry) {
+		return PCIE_REBAR_SMALL;
+	}
+	if (j->rebar == PCIE_ABSENT && j->has_vram) {
+		return PCIE_REBAR_UNSUPPORTED;
+	}
+	if (tried && (j->has_vram || (j->tried && j->tried->value > j->len))) {
+		return PCIE_REBAR_SMALL;
+	}
+	/* No card with this capability has so little VRAM. */
+	if (j->rebar == PCIE_KNOWN && j->len > USUAL_DEFAULT && j->len <= GIB) {
+		return PCIE_REBAR_SMALL;
+	}
+	if (j->resized && j->resized->value && j->len >= j->resized->value) {
+		return PCIE_REBAR_GROWN;
+	}
+	return PCIE_REBAR_UNKNOWN;
 }
 
 /* Nothing about the readings leaves room for another answer. */
@@ -153,14 +192,38 @@ static void say_card_limit(const struct pcie_judge *j, struct pcie_verdict *v)
 	pcie_advise_cause(j, v);
 }
 
+/*
+ * The smallest offered size that shows all of the VRAM, else the largest; with no list what
+ * the driver asked for, or the power of two that covers the VRAM. 0: nothing of these.
+ */
+uint64_t pcie_rebar_target(const struct pcie_judge *j)
+{
+	for (int n = 0; j->entry && j->has_vram && n < 44; n++) {
+		uint64_t bytes = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
+		if (bytes >= j->min_size && bytes <= j->max_size && bytes >= j->vram) {
+			return bytes;
+		}
+	}
+	if (j->entry) {
+		return j->max_size;
+	}
+	if (j->tried && j->tried->value > j->len) {
+		return j->tried->value;
+	}
+	uint64_t bytes = MIB;
+	while (j->has_vram && bytes < j->vram && bytes < (uint64_t)1 << 62) {
+		bytes <<= 1;
+	}
+	return j->has_vram ? bytes : 0;
+}
+
 static void say_small(const struct pcie_judge *j, struct pcie_verdict *v, uint64_t could_be)
 {
 	char len[TEXT_SIZE_MAX], more[TEXT_SIZE_MAX];
 	bool grown = j->len > USUAL_DEFAULT && !(j->entry && j->len <= j->min_size);
 	bool sure = readings_are_sure(j) && j->entry;
-	enum pcie_confidence c = sure                   ? PCIE_PROVEN
-				 : j->entry || j->tried ? PCIE_LIKELY
-							: PCIE_WEAK;
+	bool likely = j->entry || j->tried || j->tried_in_log;
+	enum pcie_confidence c = sure ? PCIE_PROVEN : likely ? PCIE_LIKELY : PCIE_WEAK;
 
 	if (could_be) {
 		pcie_say(v, grown ? "partial" : "off", c, PCIE_LEVEL_BAD,
@@ -173,18 +236,6 @@ static void say_small(const struct pcie_judge *j, struct pcie_verdict *v, uint64
 			size(j->len, len));
 	}
 	pcie_advise_cause(j, v);
-}
-
-/* The smallest offered size that shows all of the VRAM, else the largest. */
-uint64_t pcie_rebar_target(const struct pcie_judge *j)
-{
-	for (int n = 0; j->entry && j->has_vram && n < 44; n++) {
-		uint64_t bytes = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
-		if (bytes >= j->min_size && bytes <= j->max_size && bytes >= j->vram) {
-			return bytes;
-		}
-	}
-	return j->entry ? j->max_size : 0;
 }
 
 static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
@@ -216,67 +267,67 @@ static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 
 bool pcie_can_grow(const struct pcie_judge *j)
 {
-	if (!j->has_len || (j->has_vram && pcie_covers_vram(j->len, j->vram))) {
-		return false;
-	}
-	return j->entry ? j->max_size > j->len : j->tried && j->tried->value > j->len;
+	return pcie_rebar_find(j) == PCIE_REBAR_SMALL;
+}
+
+static void say_unsupported(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	bool hidden = j->m->guest == PCIE_YES || j->d->rebar.null_cap;
+	bool sure = readings_are_sure(j) && j->m->guest == PCIE_NO && !hidden;
+
+	pcie_say(v, "unsupported", sure ? PCIE_PROVEN : PCIE_LIKELY, PCIE_LEVEL_NOTE, "%s",
+		hidden ? "the hypervisor shows no Resizable BAR capability"
+		       : "the card has no Resizable BAR capability");
+	pcie_advise_cause(j, v);
+}
+
+static void say_unassigned(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	const struct pcie_bar_finding *f = j->vram_bar;
+	pcie_say(v, "unassigned", j->vram_bar_sure ? f->sure : MIN(f->sure, PCIE_LIKELY),
+		PCIE_LEVEL_BAD, "%s, which maps the VRAM, has no address", pcie_vram_bar_name(j));
+	pcie_advise_cause(j, v);
 }
 
 static void judge_rebar(const struct pcie_judge *j, struct pcie_verdict *v)
 {
-	if (not_asked(j, v)) {
-		return;
+	enum pcie_rebar_answer answer = pcie_rebar_find(j);
+	char len[TEXT_SIZE_MAX];
+
+	if (answer != PCIE_REBAR_NA) {
+		add_readings(j, v);
 	}
-	add_readings(j, v);
-	if (!j->vram_bar) {
+	switch (answer) {
+	case PCIE_REBAR_NA:
+		say_not_asked(j, v);
+		break;
+	case PCIE_REBAR_UNKNOWN:
 		say_unknown(j, v);
-		return;
-	}
-	if (j->vram_bar->state == PCIE_BAR_UNPLACED) {
-		pcie_say(v, "unassigned",
-			j->vram_bar_sure ? j->vram_bar->sure : MIN(j->vram_bar->sure, PCIE_LIKELY),
-			PCIE_LEVEL_BAD, "%s, which maps the VRAM, has no address",
-			pcie_vram_bar_name(j));
-		pcie_advise_cause(j, v);
-		return;
-	}
-	if (!j->has_len) {
-		say_unknown(j, v);
-		return;
-	}
-	if (j->has_vram && pcie_covers_vram(j->len, j->vram)) {
+		break;
+	case PCIE_REBAR_UNASSIGNED:
+		say_unassigned(j, v);
+		break;
+	case PCIE_REBAR_FULL:
 		say_full(j, v);
-	} else if (j->entry && j->len >= j->max_size) {
-		if (j->has_vram || j->len <= USUAL_DEFAULT) {
-			say_card_limit(j, v);
-		} else {
-			char len[TEXT_SIZE_MAX];
-			pcie_say(v, "full", PCIE_LIKELY, PCIE_LEVEL_GOOD,
-				"%s is at the card's largest supported size, %s",
-				pcie_vram_bar_name(j), size(j->len, len));
-		}
-	} else if (j->entry) {
-		say_small(j, v, pcie_rebar_target(j));
-	} else if (j->rebar == PCIE_ABSENT && j->has_vram) {
-		bool hidden = j->m->guest == PCIE_YES || j->d->rebar.null_cap;
-		pcie_say(v, "unsupported",
-			readings_are_sure(j) && j->m->guest == PCIE_NO && !hidden ? PCIE_PROVEN
-										  : PCIE_LIKELY,
-			PCIE_LEVEL_NOTE, "%s",
-			hidden ? "the hypervisor shows no Resizable BAR capability"
-			       : "the card has no Resizable BAR capability");
-		pcie_advise_cause(j, v);
-	} else if (j->tried && !(j->has_vram && pcie_covers_vram(j->len, j->vram))) {
-		say_small(j, v, j->tried->value > j->len ? j->tried->value : 0);
-	} else if (j->rebar == PCIE_KNOWN && j->len > USUAL_DEFAULT && j->len <= GIB) {
-		/* No card with this capability has so little VRAM. */
-		say_small(j, v, 0);
-	} else if (j->resized && j->resized->value && j->len >= j->resized->value) {
-		char len[TEXT_SIZE_MAX];
+		break;
+	case PCIE_REBAR_AT_LARGEST:
+		pcie_say(v, "full", PCIE_LIKELY, PCIE_LEVEL_GOOD,
+			"%s is at the card's largest supported size, %s", pcie_vram_bar_name(j),
+			size(j->len, len));
+		break;
+	case PCIE_REBAR_GROWN:
 		pcie_say(v, "full", PCIE_WEAK, PCIE_LEVEL_GOOD, "the driver grew %s to %s",
 			pcie_vram_bar_name(j), size(j->len, len));
-	} else {
-		say_unknown(j, v);
+		break;
+	case PCIE_REBAR_CARD_LIMIT:
+		say_card_limit(j, v);
+		break;
+	case PCIE_REBAR_UNSUPPORTED:
+		say_unsupported(j, v);
+		break;
+	case PCIE_REBAR_SMALL:
+		say_small(j, v, pcie_rebar_target(j));
+		break;
 	}
 }
 

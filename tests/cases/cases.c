@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs barscope on a folder of real cases and compares facts with what each
- * case's expect.json asserts: addresses, ids, BARs, ReBAR entries, VRAM. The folder
+ * Runs barscope on a folder of real cases and compares with what each case's
+ * expect.json asserts: facts (addresses, ids, BARs, ReBAR entries, VRAM) of show,
+ * answers and causes of check. No answer may be wrong; one that claims to be proven
+ * must be the expected one even where "unknown" would do as well. The folder
  * is $BARSCOPE_CASES, else ../shared/cases beside the source; it is not part of
  * the project, and without it the test is skipped. Arguments: names of cases, all
  * without any.
@@ -190,6 +192,90 @@ static void check_facts(struct run *run, const struct js *expect, const struct j
 	}
 }
 
+/* ANSWER is WANT, or one of WANT's. */
+static bool is_among(const struct js *want, const char *answer)
+{
+	const char *one = js_str(want);
+	if (one) {
+		return !strcmp(one, answer);
+	}
+	for (size_t i = 0; i < js_len(want); i++) {
+		one = js_str(js_at(want, i));
+		if (one && !strcmp(one, answer)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct js *find_verdict(const struct js *gpu, const char *id)
+{
+	const struct js *list = js_get(gpu, "verdicts");
+	for (size_t i = 0; i < js_len(list); i++) {
+		const char *is = js_get_str(js_at(list, i), "id");
+		if (is && !strcmp(is, id)) {
+			return js_at(list, i);
+		}
+	}
+	return NULL;
+}
+
+static void check_answers(
+	struct run *run, const char *address, const struct js *want, const struct js *gpu)
+{
+	const struct js *answers = js_get(want, "verdicts"), *allowed;
+	const char *id;
+	for (size_t i = 0; answers && (id = js_member(answers, i, &allowed)); i++) {
+		const struct js *v = find_verdict(gpu, id);
+		const char *answer = v ? js_get_str(v, "answer") : NULL;
+		const char *sure = v ? js_get_str(v, "confidence") : NULL;
+		/* The first is the right one; what else is allowed must not claim to be proven. */
+		bool proven = sure && !strcmp(sure, "proven");
+		const struct js *first = js_str(allowed) ? allowed : js_at(allowed, 0);
+		if (answer && is_among(proven ? first : allowed, answer)) {
+			continue;
+		}
+		char *w = compact(allowed);
+		fail(run, "%s: %s is %s (%s), expected %s: %s", address, id,
+			answer ? answer : "not said", v ? js_get_str(v, "confidence") : "", w,
+			v ? js_get_str(v, "headline") : "");
+		free(w);
+	}
+	const struct js *cause = js_get(want, "cause");
+	const char *is = js_get_str(gpu, "cause");
+	if (cause && !is_among(cause, is ? is : "null")) {
+		char *w = compact(cause);
+		fail(run, "%s: cause is %s, expected %s: %s", address, is ? is : "null", w,
+			js_get_str(gpu, "cause_text") ? js_get_str(gpu, "cause_text") : "");
+		free(w);
+	}
+}
+
+static void check_verdicts(struct run *run, const struct js *expect, const struct js *verdicts)
+{
+	const struct js *gpus = js_get(expect, "gpus"), *ours = js_get(verdicts, "gpus");
+	size_t nameless = 0;
+
+	for (size_t i = 0; i < js_len(gpus); i++) {
+		const struct js *want = js_at(gpus, i), *gpu = NULL;
+		const char *address = js_get_str(want, "address");
+		size_t skip = nameless;
+		for (size_t k = 0; k < js_len(ours) && !gpu; k++) {
+			const char *a = js_get_str(js_at(ours, k), "address");
+			bool same = address && a && !strcmp(a, address);
+			if (same || (!address && !a && skip-- == 0)) {
+				gpu = js_at(ours, k);
+			}
+		}
+		nameless += !address;
+		if (gpu) {
+			check_answers(run, address ? address : "(no address)", want, gpu);
+		} else {
+			fail(run, "%s: no verdicts", address ? address : "(no address)");
+		}
+	}
+}
+
 /* What "barscope COMMAND --json FILE" prints, and its exit status. */
 static char *run_barscope(const char *command, const char *file, int *ret_status)
 {
@@ -240,6 +326,16 @@ static void check_case(const char *folder, struct run *run)
 	} else {
 		check_facts(run, expect, machine);
 		js_free(machine);
+	}
+	free(text);
+
+	struct js *verdicts;
+	text = run_barscope("check", input_path, &status);
+	if (status < 0 || status > 2 || js_parse(text, strlen(text), &verdicts, &why) < 0) {
+		fail(run, "check ended with %d: %s", status, why.text);
+	} else {
+		check_verdicts(run, expect, verdicts);
+		js_free(verdicts);
 	}
 	free(text);
 	js_free(expect);
