@@ -20,7 +20,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-enum { PAIRS = 256, RESTORE_MAX = 256, GOODBYE_MS = 500, SMALL_WRITE = 128 };
+enum { PAIRS = 256, CAPS_MAX = 256, GOODBYE_MS = 500, SMALL_WRITE = 128 };
 
 struct tui_screen {
 	int in, out;  /* the terminal; out does not block when OWN_OUT */
@@ -51,9 +51,15 @@ static struct {
 	volatile sig_atomic_t armed;
 	int in, out;
 	struct termios saved;
-	char bytes[RESTORE_MAX];
+	char bytes[CAPS_MAX];
 	size_t len;
 } restore;
+
+/* What tputs() writes: it takes a function without an argument of ours. */
+static struct {
+	char bytes[CAPS_MAX];
+	size_t len;
+} caps;
 
 static void on_crash(int sig)
 {
@@ -89,8 +95,8 @@ static void watch_crashes(void)
 
 static int collect(int ch)
 {
-	if (restore.len < RESTORE_MAX) {
-		restore.bytes[restore.len++] = (char)ch;
+	if (caps.len < CAPS_MAX) {
+		caps.bytes[caps.len++] = (char)ch;
 	}
 	return ch;
 }
@@ -98,7 +104,7 @@ static int collect(int ch)
 /* The strings that put this terminal back, without their padding marks. */
 static void prepare_restore(const struct tui_screen *s, bool mouse)
 {
-	restore.len = 0;
+	caps.len = 0;
 	restore.in = s->in;
 	restore.out = s->out;
 	restore.saved = s->saved;
@@ -114,6 +120,8 @@ static void prepare_restore(const struct tui_screen *s, bool mouse)
 			collect(*p);
 		}
 	}
+	memcpy(restore.bytes, caps.bytes, caps.len);
+	restore.len = caps.len;
 }
 
 /* Our own terminal settings: keys one by one, no echo, output as it is. ncurses cannot make
@@ -207,6 +215,55 @@ static void start_colours(struct tui_screen *s)
 	s->npair = 1; /* pair 0 is the terminal's own */
 }
 
+static void append(struct tui_screen *s, const char *bytes, size_t n)
+{
+	if (s->at == s->len) {
+		s->at = s->len = 0;
+	}
+	if (s->len + n > s->cap) {
+		s->cap = MAX(s->len + n, s->cap * 2);
+		s->pending = xreallocarray(s->pending, s->cap, 1);
+	}
+	memcpy(s->pending + s->len, bytes, n);
+	s->len += n;
+}
+
+/* Moves what ncurses wrote from the memory file to PENDING. */
+static void gather(struct tui_screen *s)
+{
+	char chunk[4096];
+	off_t n = lseek(s->mem, 0, SEEK_CUR);
+	if (n <= 0) {
+		return;
+	}
+	for (off_t from = 0; from < n;) {
+		ssize_t got =
+			pread(s->mem, chunk, (size_t)MIN((off_t)sizeof(chunk), n - from), from);
+		if (got <= 0) {
+			break;
+		}
+		append(s, chunk, (size_t)got);
+		from += got;
+	}
+	if (ftruncate(s->mem, 0) == 0) {
+		lseek(s->mem, 0, SEEK_SET);
+	}
+}
+
+/*
+ * ncurses sets the scrolling region when it starts, for the size that terminfo names, and not
+ * again: the lines that it inserts on a larger screen would end there. To be followed by
+ * a clearing, since the cursor goes home.
+ */
+static void set_scroll_region(struct tui_screen *s, int h)
+{
+	if (change_scroll_region) {
+		caps.len = 0;
+		tputs(tparm(change_scroll_region, 0, h - 1), 1, collect);
+		append(s, caps.bytes, caps.len);
+	}
+}
+
 int tui_screen_open(const struct tui_screen_options *o, struct tui_screen **ret, struct why *why)
 {
 	int r = check_terminal(why);
@@ -241,32 +298,10 @@ int tui_screen_open(const struct tui_screen_options *o, struct tui_screen **ret,
 	watch_crashes();
 	set_raw(s);
 	restore.armed = 1;
+	refresh(); /* the opening sequences go before all of ours */
+	gather(s);
 	*ret = s;
 	return 0;
-}
-
-/* Moves what ncurses wrote from the memory file to PENDING. */
-static void gather(struct tui_screen *s)
-{
-	off_t n = lseek(s->mem, 0, SEEK_CUR);
-	if (n <= 0) {
-		return;
-	}
-	if (s->at == s->len) {
-		s->at = s->len = 0;
-	}
-	size_t need = s->len + (size_t)n;
-	if (need > s->cap) {
-		s->cap = MAX(need, s->cap * 2);
-		s->pending = xreallocarray(s->pending, s->cap, 1);
-	}
-	ssize_t got = pread(s->mem, s->pending + s->len, (size_t)n, 0);
-	if (got > 0) {
-		s->len += (size_t)got;
-	}
-	if (ftruncate(s->mem, 0) == 0) {
-		lseek(s->mem, 0, SEEK_SET);
-	}
 }
 
 void tui_screen_flush(struct tui_screen *s)
@@ -432,6 +467,7 @@ void tui_screen_show(struct tui_screen *s, const struct tui_canvas *c)
 		erase();
 		clearok(stdscr, TRUE);
 		all = true;
+		set_scroll_region(s, c->h);
 	}
 	for (int y = 0; y < c->h; y++) {
 		const struct tui_cell *now = &c->cell[(size_t)y * (size_t)c->w];

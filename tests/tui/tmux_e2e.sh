@@ -62,6 +62,19 @@ react() { # WHAT LIMIT_MS
     bad "$1: ${times[5]} ms from key to screen"
 }
 
+# What stands on the terminal is what a complete redraw puts there. Nothing may move meanwhile.
+whole() { # WHAT
+    local before after
+    sleep 0.3
+    before=$(screen)
+    keys C-l
+    sleep 0.3
+    after=$(screen)
+    [ "$before" = "$after" ] && return
+    bad "$1: the screen differs from a complete redraw"
+    diff <(echo "$before") <(echo "$after") | sed 's/^/    /'
+}
+
 worker() { pgrep -P "$1" -f -- '--worker' | head -1; }
 front() { pgrep -P "$(t list-panes -t e -F '#{pane_pid}')" -x barscope | head -1; }
 
@@ -92,6 +105,7 @@ say 'start: nothing runs until the key'
 run
 expect 3000 'not started' 'the first screen'
 expect 3000 'BAR [0-9]|No GPU|No PCI device' 'the machine'
+whole 'the first screen'
 keys s
 expect 3000 'running' 'start'
 expect 3000 'p50 +9' 'figures'
@@ -115,6 +129,15 @@ expect 2500 'running' 'the worker goes on'
 say 'pause'
 keys p
 expect 1500 'paused' 'pause'
+sleep 0.6
+whole 'paused'
+keys '?'
+whole 'help'
+keys '?'
+for size in 120x44 90x30 100x50 100x30; do
+    t resize-window -t e -x "${size%x*}" -y "${size#*x}"
+    whole "paused at $size"
+done
 keys p
 expect 1500 'running' 'going on'
 
