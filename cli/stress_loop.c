@@ -14,13 +14,21 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "cli/cmd.h"
+#include "cli/store_args.h"
 #include "cli/stress.h"
 #include "pcie/scan.h"
 #include "runs/session.h"
 
 static const uint64_t second = 1000000000u;
 
-enum { BATCH = 4096, TICK_MS = 100, STORE_MS = 10000, STOP_MS = 3000 };
+enum {
+	BATCH = 4096,
+	BATCHES = 16,
+	BEHIND_MAX = 300,
+	TICK_MS = 100,
+	STORE_MS = 10000,
+	STOP_MS = 3000
+};
 
 struct cmd_stress_loop {
 	const struct cmd_stress_options *o;
@@ -40,6 +48,7 @@ struct cmd_stress_loop {
 	bool enough;             /* all samples that were asked for are there */
 	int signal;
 	bool was_stalled, unanswered, progress, shown;
+	bool store_failed; /* nothing more can be recorded: the run ends */
 	struct stress_sample batch[BATCH];
 };
 
@@ -65,7 +74,7 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	if (r < 0) {
 		return r;
 	}
-	struct runs_recorder_options options = {.path = path, .capture = pcie_capture};
+	struct runs_recorder_options options = {path, cmd_root(), pcie_capture};
 	r = runs_recorder_create(&options, &l->recorder, why);
 	if (r < 0) {
 		return r;
@@ -81,10 +90,21 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	struct runs_recorder_state st;
 	runs_recorder_state(l->recorder, &st);
 	l->run = st.run;
+	const struct runs_crash *crash = runs_recorder_crash(l->recorder);
+	if (crash) {
+		fprintf(stderr, "barscope: %s\n", crash->text);
+	}
 	if (*st.warning) {
 		fprintf(stderr, "barscope: %s\n", st.warning);
 	}
-	return 0;
+	/* In the store before it happens: should the machine go down now, the last step is known.
+	 */
+	char step[128];
+	snprintf(step, sizeof(step), "start of the worker: %s %ux%ux%u %s",
+		*l->o->config.backend ? l->o->config.backend : "auto", l->o->config.shape.m,
+		l->o->config.shape.k, l->o->config.shape.n, runs_dtype_name(l->o->config.dtype));
+	return runs_recorder_wait(
+		l->recorder, runs_session_intent(l->session, step), STORE_MS, why);
 }
 
 static enum runs_state record_state(const struct cmd_stress_loop *l)
@@ -148,8 +168,14 @@ static bool take_sample(struct cmd_stress_loop *l, const struct stress_sample *s
 
 static void take_samples(struct cmd_stress_loop *l)
 {
-	size_t n;
-	while ((n = stress_worker_read(l->worker, l->batch, BATCH)) > 0) {
+	/* A script without a clock fills the ring as fast as it is emptied: so much a turn, and
+	 * nothing while the store is behind. */
+	struct runs_recorder_state st = {0};
+	if (l->session) {
+		runs_recorder_state(l->recorder, &st);
+	}
+	size_t n, turns = st.waiting_seconds > BEHIND_MAX && !l->enough ? 0 : BATCHES;
+	while (turns-- && (n = stress_worker_read(l->worker, l->batch, BATCH)) > 0) {
 		if (l->enough) {
 			continue; /* the ring is emptied, so that the worker can end */
 		}
@@ -174,17 +200,8 @@ static void take_events(struct cmd_stress_loop *l)
 	struct stress_event event[64];
 	size_t n;
 	while ((n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
-		for (size_t i = 0; l->session && i < n; i++) {
-			const struct stress_event *e = &event[i];
-			struct runs_event r = {
-				.from_ns = e->ns,
-				.to_ns = e->ns + e->took_ns,
-				.value = (double)e->value,
-				.code = (int64_t)e->kind,
-			};
-			text_copy(r.source, sizeof(r.source), stress_event_name(e->kind));
-			text_copy(r.note, sizeof(r.note), e->text);
-			runs_session_event(l->session, &r);
+		if (l->session) {
+			runs_session_readings(l->session, event, n);
 		}
 	}
 }
@@ -268,6 +285,9 @@ static void turn(struct cmd_stress_loop *l)
 	if (l->session) {
 		runs_session_tick(l->session, &l->status);
 		runs_recorder_poll(l->recorder);
+		struct runs_recorder_state st;
+		runs_recorder_state(l->recorder, &st);
+		l->store_failed = st.phase == RUNS_REC_FAILED;
 	}
 	say_stall(l);
 }
@@ -290,7 +310,8 @@ static bool is_time_up(struct cmd_stress_loop *l)
 static void run(struct cmd_stress_loop *l)
 {
 	uint64_t shown = 0;
-	while (!l->enough && !l->signal && !is_over(&l->status) && !is_time_up(l)) {
+	while (!l->enough && !l->signal && !l->store_failed && !is_over(&l->status) &&
+		!is_time_up(l)) {
 		turn(l);
 		uint64_t now = clock_ns();
 		if (now - shown >= second / 4) {

@@ -14,6 +14,7 @@
 
 enum {
 	WAITING_MAX = 600, /* seconds that may wait for a slow disk; later ones are lost */
+	TOGETHER = 60,     /* seconds in one transaction */
 	RESULTS = 64,      /* tickets whose result is remembered */
 };
 
@@ -247,15 +248,9 @@ static void add_facts(struct runs_recorder *r, struct runs_item *it)
 	r->has_facts = false;
 }
 
-void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec)
+/* Hands over a chain of N. */
+static void post_seconds(struct runs_recorder *r, struct runs_second *sec, size_t n)
 {
-	if (!sec) {
-		return;
-	}
-	size_t n = 0;
-	for (const struct runs_second *s = sec; s; s = s->next) {
-		n++;
-	}
 	if (r->state.phase == RUNS_REC_FAILED || r->waiting_seconds >= WAITING_MAX) {
 		r->state.lost_seconds += n;
 		runs_second_destroy(sec);
@@ -263,10 +258,26 @@ void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec)
 	}
 	struct runs_item *it = item_create(r, RUNS_ITEM_SECONDS);
 	it->second = sec;
-	add_facts(r, it);
 	it->nsecond = n;
+	add_facts(r, it);
 	r->waiting_seconds += n;
 	post(r, it);
+}
+
+void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec)
+{
+	/* Several transactions when there is much: what one holds is lost together. */
+	while (sec) {
+		struct runs_second *last = sec;
+		size_t n = 1;
+		for (; last->next && n < TOGETHER; last = last->next) {
+			n++;
+		}
+		struct runs_second *rest = last->next;
+		last->next = NULL;
+		post_seconds(r, sec, n);
+		sec = rest;
+	}
 }
 
 void runs_recorder_rollups(struct runs_recorder *r, const struct runs_collect *c)

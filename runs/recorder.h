@@ -94,7 +94,7 @@ uint64_t runs_recorder_intent(struct runs_recorder *r, const char *step, const c
 /* What the worker has told since; goes into the store with the next second. */
 void runs_recorder_facts(struct runs_recorder *r, const struct stress_status *st);
 
-/* Takes the chain over (NULL: nothing to do); it is committed in one transaction. */
+/* Takes the chain over (NULL: nothing to do); up to a minute is committed in one transaction. */
 void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec);
 /* The whole run's histograms so far. */
 void runs_recorder_rollups(struct runs_recorder *r, const struct runs_collect *c);

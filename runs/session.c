@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "runs/readings.h"
 
 /* The rollup is rewritten once a minute: it may be a few hundred KiB. */
 static const uint64_t rollup_ns = 60000000000u;
@@ -15,6 +17,7 @@ struct runs_session {
 	struct runs_recorder *recorder;
 	struct runs_collect *collect;
 	uint64_t rolled_ns;
+	struct runs_readings readings;
 };
 
 const char *runs_dtype_name(enum stress_dtype d)
@@ -57,6 +60,26 @@ void runs_session_samples(struct runs_session *s, const struct stress_sample *sa
 void runs_session_event(struct runs_session *s, const struct runs_event *e)
 {
 	runs_collect_event(s->collect, e);
+}
+
+void runs_session_readings(struct runs_session *s, const struct stress_event *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct runs_event event;
+		if (runs_readings_take(&s->readings, &e[i], &event)) {
+			runs_collect_event(s->collect, &event);
+		}
+	}
+	if (s->readings.fresh) {
+		_cleanup_free_ char *json = runs_readings_json(&s->readings);
+		runs_collect_status(s->collect, json);
+	}
+}
+
+uint64_t runs_session_intent(struct runs_session *s, const char *step)
+{
+	_cleanup_free_ char *json = runs_readings_json(&s->readings);
+	return runs_recorder_intent(s->recorder, step, json);
 }
 
 static void take_in(struct runs_session *s, const struct stress_status *st)

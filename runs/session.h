@@ -25,6 +25,11 @@ struct runs_session *runs_session_begin(struct runs_recorder *r, const char *lab
 
 void runs_session_samples(struct runs_session *s, const struct stress_sample *samples, size_t n);
 void runs_session_event(struct runs_session *s, const struct runs_event *e);
+/* What the worker's telemetry read; the last of each kind stands in the run's status. */
+void runs_session_readings(struct runs_session *s, const struct stress_event *e, size_t n);
+
+/* As runs_recorder_intent, with the last readings beside it. */
+uint64_t runs_session_intent(struct runs_session *s, const char *step);
 
 /* Call at least every 250 ms: hands over finished seconds. ST may be NULL. */
 void runs_session_tick(struct runs_session *s, const struct stress_status *st);
