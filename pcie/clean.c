@@ -14,6 +14,7 @@ struct traits {
 	bool entities; /* "&lt;" and its like occur */
 	bool tags;     /* "<br>", "</pre>", … occur */
 	bool quoted_printable;
+	bool numbered; /* each line begins with its number (cat -n, less -N) */
 };
 
 /* Byte classes that take a line off the fast path. */
@@ -307,14 +308,10 @@ static size_t strip(const char *s, size_t n, const struct traits *t, char *out)
 	return o;
 }
 
-/*
- * The marks before a line that are not its own: quoting, bullets, the marks of
- * diff, and line numbers of grep -n and cat -n.
- */
-static size_t marks(const char *s, size_t n)
+/* "> ", ">> ", "> > ": the bytes up to the text itself. */
+static size_t quote_marks(const char *s, size_t n)
 {
 	size_t at = 0, i = 0;
-
 	while (i < n) {
 		while (i < n && is_blank(s[i])) {
 			i++;
@@ -327,36 +324,76 @@ static size_t marks(const char *s, size_t n)
 		}
 		at = i + (i < n && s[i] == ' ');
 	}
-	if (i + 1 >= n) {
-		return at;
-	}
+	return at;
+}
 
-	char c = s[i];
-	if ((c == '*' || c == '-' || c == '+') && is_blank(s[i + 1])) {
+/* Bullets, the marks of diff, and line numbers of grep -n and cat -n. */
+static size_t list_marks(const char *s, size_t n)
+{
+	size_t i = 0;
+	while (i < n && is_blank(s[i])) {
+		i++;
+	}
+	if (i + 1 >= n) {
+		return 0;
+	}
+	if ((s[i] == '*' || s[i] == '-' || s[i] == '+') && is_blank(s[i + 1])) {
 		return i + 1 + (s[i + 1] == ' ');
 	}
-	if (is_digit(c)) {
-		size_t k = i + 1;
-		while (k < n && k < i + 7 && is_digit(s[k])) {
-			k++;
-		}
-		if (k + 2 >= n) {
-			return at;
-		}
-		if (s[k] == '\t') { /* cat -n */
-			return k + 1;
-		}
-		bool sign = s[k] == ':' || s[k] == '-';
-		if (sign && (s[k + 1] == '\t' || s[k + 1] == '[')) {
-			return k + 1;
-		}
-		if (sign && s[k + 1] == ' ' && (s[k] == '-' || s[k + 2] == ' ')) {
-			return k + 1;
-		}
-		/* "12:01:00.0 VGA": no domain has fewer than four digits */
-		if (s[k] == ':' && k - i < 4 && k + 8 < n && s[k + 3] == ':' && s[k + 6] == '.') {
-			return k + 1;
-		}
+	size_t k = i;
+	while (k < n && k < i + 7 && is_digit(s[k])) {
+		k++;
+	}
+	if (k == i || k >= n) {
+		return 0;
+	}
+	if (s[k] == '\t') { /* cat -n */
+		return k + 1;
+	}
+	bool sign = (s[k] == ':' || s[k] == '-') && k + 2 < n;
+	if (sign && (s[k + 1] == '\t' || s[k + 1] == '[')) {
+		return k + 1;
+	}
+	if (sign && s[k + 1] == ' ' && (s[k] == '-' || s[k + 2] == ' ')) {
+		return k + 1;
+	}
+	/* "12:01:00.0 VGA": no domain has fewer than four digits */
+	if (sign && s[k] == ':' && k - i < 4 && k + 8 < n && s[k + 3] == ':' && s[k + 6] == '.') {
+		return k + 1;
+	}
+	return 0;
+}
+
+/* "   12 " or "   12\t" at S: the number, and the bytes up to the text; 0 when there is none. */
+static size_t line_number(const char *s, size_t n, unsigned *ret)
+{
+	size_t i = 0, first;
+	while (i < n && is_blank(s[i])) {
+		i++;
+	}
+	*ret = 0;
+	for (first = i; i < n && i < first + 7 && is_digit(s[i]); i++) {
+		*ret = *ret * 10 + (unsigned)(s[i] - '0');
+	}
+	if (i == first || (i < n && !is_blank(s[i]))) {
+		return 0;
+	}
+	return i + (i < n);
+}
+
+/* The marks before a line that are not its own, one kind inside the other. */
+static size_t marks(const char *s, size_t n, bool numbered)
+{
+	unsigned number;
+	size_t at = quote_marks(s, n);
+	if (numbered) {
+		at += line_number(s + at, n - at, &number);
+		at += quote_marks(s + at, n - at);
+	}
+	size_t list = list_marks(s + at, n - at);
+	if (list > 0) {
+		at += list;
+		at += quote_marks(s + at, n - at);
 	}
 	return at;
 }
@@ -364,7 +401,7 @@ static size_t marks(const char *s, size_t n)
 /* A line is finished: takes its marks and trailing blanks away and notes it. */
 static void emit(struct pcie_clean *c, char *s, size_t n, size_t width, uint32_t number)
 {
-	size_t lead = marks(s, n);
+	size_t lead = marks(s, n, c->numbered);
 	char *stop = s + n;
 
 	s += lead;
@@ -494,6 +531,27 @@ static size_t decode_quoted_printable(const char *s, size_t len, char *out)
 	return o;
 }
 
+/* At least eight of the first lines count up, and none counts otherwise. */
+static bool is_numbered(const char *s, size_t len)
+{
+	const char *end = s + len;
+	unsigned last = 0, up = 0, number;
+
+	for (int i = 0; i < 64 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), quote = quote_marks(s, n);
+		if (line_number(s + quote, n - quote, &number)) {
+			if (up > 0 && number != last + 1) {
+				return false;
+			}
+			last = number;
+			up++;
+		}
+		s += n + 1;
+	}
+	return up >= 8;
+}
+
 static void find_traits(const char *s, size_t len, struct traits *t)
 {
 	const char *end = s + len;
@@ -507,6 +565,7 @@ static void find_traits(const char *s, size_t len, struct traits *t)
 		t->tags = tag_at(p + 1, (size_t)(end - p) - 1, &used) != TAG_NONE;
 	}
 	t->quoted_printable = is_quoted_printable(s, len);
+	t->numbered = is_numbered(s, len);
 }
 
 /* UTF-16 with its mark, as Windows tools save it: to UTF-8. Surrogates become '?'. */
@@ -560,6 +619,7 @@ int pcie_clean_text(const char *data, size_t len, struct pcie_clean *ret)
 		free(copy);
 		return -ENOMEM;
 	}
+	c.numbered = t.numbered;
 	clean_lines(&c, data, len, &t);
 	free(copy);
 	*ret = c;

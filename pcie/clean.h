@@ -24,7 +24,8 @@ enum {
 struct pcie_clean {
 	char *text; /* what the lines point into; owned */
 	struct pcie_lines lines;
-	bool cut; /* a line was too long, or there were too many */
+	bool cut;      /* a line was too long, or there were too many */
+	bool numbered; /* every line's number was taken away */
 };
 
 /*

@@ -286,6 +286,39 @@ static void sizes_from_rebar(struct pcie_device *d)
 	}
 }
 
+/* A BAR that still has no number: the ReBAR list may name one of this size, and only one. */
+static void number_from_rebar(struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar && d->rebar.have == PCIE_KNOWN; i++) {
+		struct pcie_bar *b = &d->bar[i];
+		if (b->kind != PCIE_BAR_NORMAL || b->index >= 0 || !b->has_size || b->io) {
+			continue;
+		}
+		int found = -1, n = 0;
+		for (int e = 0; e < d->rebar.count; e++) {
+			const struct pcie_rebar_entry *entry = &d->rebar.entry[e];
+			const struct pcie_bar *of =
+				pcie_device_find_bar(d, PCIE_BAR_NORMAL, entry->bar);
+			if (entry->current == b->size && !(of && of->have == PCIE_KNOWN)) {
+				found = entry->bar;
+				n++;
+			}
+		}
+		if (n != 1) {
+			continue;
+		}
+		for (int k = 0; k < d->nbar; k++) { /* the register's slot goes into this one */
+			if (k != i && d->bar[k].kind == PCIE_BAR_NORMAL &&
+				d->bar[k].index == found) {
+				b->reg = d->bar[k].reg;
+				d->bar[k].reg.have = PCIE_UNKNOWN;
+				d->bar[k].index = -1;
+			}
+		}
+		b->index = (int8_t)found;
+	}
+}
+
 /* Registers in place of a listing that has no lines for BARs or windows. */
 static void view_from_registers(struct pcie_device *d, pcie_src src)
 {
@@ -318,6 +351,28 @@ static void view_from_registers(struct pcie_device *d, pcie_src src)
 			w->limit = w->reg.limit;
 		}
 	}
+}
+
+/* Bytes beat the text for what capabilities hold; where the rows end, the text's word stands. */
+static void decode_rows(struct pcie_lspci *p, int dev)
+{
+	struct pcie_device *d = &p->s->dev[dev];
+	const struct pcie_rebar rebar = d->rebar, vf_rebar = d->vf_rebar;
+	enum pcie_fact caps = d->capabilities, ext = d->ext_capabilities, config = d->config;
+
+	p->hex_src = p->hex_src ? p->hex_src : pcie_snapshot_source(p->s, "lspci hex rows");
+	d->capabilities = d->ext_capabilities = PCIE_UNKNOWN;
+	d->rebar = d->vf_rebar = (struct pcie_rebar){.have = PCIE_UNKNOWN};
+	pcie_config_decode(p->s, dev, p->hex, p->nhex, p->hex_src);
+	d = &p->s->dev[dev];
+	d->capabilities = d->capabilities == PCIE_UNKNOWN ? caps : d->capabilities;
+	d->ext_capabilities = d->ext_capabilities == PCIE_UNKNOWN ? ext : d->ext_capabilities;
+	d->rebar = d->rebar.have == PCIE_UNKNOWN ? rebar : d->rebar;
+	d->vf_rebar = d->vf_rebar.have == PCIE_UNKNOWN ? vf_rebar : d->vf_rebar;
+	if (config == PCIE_DENIED && p->nhex == PCIE_CONFIG_HEADER) {
+		d->config = PCIE_DENIED;
+	}
+	view_from_registers(d, p->hex_src);
 }
 
 static void note_two_states(struct pcie_lspci *p, int dev)
@@ -367,10 +422,9 @@ void lspci_close(struct pcie_lspci *p, bool cut)
 		note_two_states(p, dev);
 	}
 	if (p->nhex > 0) {
-		p->hex_src = p->hex_src ? p->hex_src : pcie_snapshot_source(p->s, "lspci hex rows");
-		pcie_config_decode(p->s, dev, p->hex, p->nhex, p->hex_src);
-		view_from_registers(&p->s->dev[dev], p->hex_src);
+		decode_rows(p, dev);
 	}
+	number_from_rebar(&p->s->dev[dev]);
 	sizes_from_rebar(&p->s->dev[dev]);
 }
 

@@ -173,7 +173,8 @@ size_t lspci_take_region(
 	lspci_squeeze(&q, lspci_skip(l->line[at].s));
 	while (n < LSPCI_PIECES && at + n < l->n) {
 		const char *next = l->line[at + n].s;
-		bool bare = q.len > 0 && q.s[q.len - 1] == ':'; /* "Region 0:", the rest below */
+		/* "Region 0:" or "Region 0: [virtual]", the rest below */
+		bool bare = !strstr(q.s, "Memory") && !strstr(q.s, "I/O") && word != WORD_ROM;
 		bool incomplete = is_open(q.s, '[', ']') ||
 				  (word != WORD_ROM && !strstr(q.s, "I/O") && !strchr(q.s, ')'));
 		if (!is_tag(next) && !(incomplete && lspci_is_rest(l, at + n)) &&

@@ -143,6 +143,22 @@ static struct pcie_addr resolve_path(
 	return path->addr[path->n - 1];
 }
 
+/* The last "[10de:2204]". */
+static const char *find_ids(const char *s, uint64_t *ret_vendor, uint64_t *ret_device)
+{
+	const char *found = NULL, *end;
+	uint64_t v, d;
+	for (const char *p = strchr(s, '['); p; p = strchr(p + 1, '[')) {
+		if (lspci_hex(p + 1, &v, &end) == 4 && *end == ':' &&
+			lspci_hex(end + 1, &d, &end) == 4 && *end == ']') {
+			*ret_vendor = v;
+			*ret_device = d;
+			found = p;
+		}
+	}
+	return found;
+}
+
 /* A header with the pieces that a wrap cut off it. */
 struct header {
 	struct text joined;
@@ -165,48 +181,63 @@ static bool is_unbalanced(const char *s)
 	return round > 0 || square > 0;
 }
 
-static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
+/* May the line be the rest of a header? */
+static bool is_header_rest(const struct pcie_line *l)
 {
-	text_add(&h->joined, s);
-	lspci_squeeze(&h->squeezed, s);
-	h->lines = 1;
-	while (h->lines < LSPCI_PIECES && at + h->lines < l->n) {
-		const struct pcie_line *prev = &l->line[at + h->lines - 1], *next = prev + 1;
-		const char *t = lspci_skip(next->s);
-		if (next->len == 0 || lspci_word(t) != WORD_NONE || lspci_is_hex_row(t) ||
-			lspci_is_header(t, next->len, true)) {
-			return;
-		}
-		bool below =
-			at + h->lines + 1 < l->n && lspci_word(lspci_skip(next[1].s)) != WORD_NONE;
-		if (!is_unbalanced(h->joined.s) &&
-			!(prev->width >= NARROW &&
-				(closes(next) || below || is_unbalanced(next->s)))) {
-			return;
-		}
-		/* "[10de:" and "2204]" belong together, words do not */
-		char last = h->joined.len ? h->joined.s[h->joined.len - 1] : ' ';
-		text_add(&h->joined, last == ':' || last == '[' || last == '-' ? "" : " ");
-		text_add(&h->joined, t);
-		lspci_squeeze(&h->squeezed, t);
-		h->lines++;
-	}
+	const char *t = lspci_skip(l->s);
+	struct path path;
+	return l->len > 0 && lspci_word(t) == WORD_NONE && !lspci_is_hex_row(t) &&
+	       scan_path(t, &path) == 0;
 }
 
-/* The last "[10de:2204]". */
-static const char *find_ids(const char *s, uint64_t *ret_vendor, uint64_t *ret_device)
+/*
+ * How many lines the header at AT has: those up to the one that closes a bracket or
+ * parenthesis, or up to the first line of the device's details. A name without either, in a
+ * listing without details, ends where its line does.
+ */
+static size_t count_pieces(const struct pcie_lines *l, size_t at, const char *s)
 {
-	const char *found = NULL, *end;
-	uint64_t v, d;
-	for (const char *p = strchr(s, '['); p; p = strchr(p + 1, '[')) {
-		if (lspci_hex(p + 1, &v, &end) == 4 && *end == ':' &&
-			lspci_hex(end + 1, &d, &end) == 4 && *end == ']') {
-			*ret_vendor = v;
-			*ret_device = d;
-			found = p;
+	/*
+	 * In a listing without details only a wide line goes on, one cut in its class, or one of
+	 * -nn whose ids are missing.
+	 */
+	uint64_t vendor, device;
+	bool may_close = l->line[at].len >= NARROW || !strchr(s, ':') || is_unbalanced(s) ||
+			 (strstr(s, "]:") && !find_ids(s, &vendor, &device));
+	size_t closed = 1;
+	for (size_t n = 1; n < LSPCI_PIECES && at + n < l->n; n++) {
+		const struct pcie_line *next = &l->line[at + n];
+		if (!is_header_rest(next)) {
+			return lspci_word(lspci_skip(next->s)) != WORD_NONE ? n : closed;
+		}
+		if (may_close && closes(next)) {
+			closed = n + 1;
 		}
 	}
-	return found;
+	return closed;
+}
+
+static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
+{
+	/* nothing behind the address: the class is in the next line */
+	bool below = !*s && at + 1 < l->n && scan_class(lspci_skip(l->line[at + 1].s)).certain;
+	if (below) {
+		at++;
+		s = lspci_skip(l->line[at].s);
+	}
+	h->lines = count_pieces(l, at, s);
+	text_add(&h->joined, s);
+	lspci_squeeze(&h->squeezed, s);
+	for (size_t n = 1; n < h->lines; n++) {
+		const char *t = lspci_skip(l->line[at + n].s);
+		/* "[10de:" and "2204]" belong together, words do not */
+		char last = h->joined.len ? h->joined.s[h->joined.len - 1] : ' ';
+		bool inside = (last == ':' || last == '[') && is_unbalanced(h->joined.s);
+		text_add(&h->joined, inside ? "" : " ");
+		text_add(&h->joined, t);
+		lspci_squeeze(&h->squeezed, t);
+	}
+	h->lines += below;
 }
 
 static void set_ids(struct pcie_device *d, pcie_src src, uint64_t vendor, uint64_t device)
@@ -377,9 +408,13 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 		return *s >= 'A' && *s <= 'Z' ? take_bare_header(p, l, at) : 0;
 	}
 	s = lspci_skip(s + n);
-	struct class_part c = scan_class(s);
+	struct header h = {0};
+	gather(l, at, s, &h);
+	/* on the whole of it: behind a long path even the class may be wrapped */
+	struct class_part c = scan_class(h.joined.s);
 	bool machine = *s == '"';
 	if (!machine && !c.certain && !(p->headers > 0 && c.len && looks_like_class(s, c.len))) {
+		text_finish(&h.joined);
 		return 0;
 	}
 
@@ -390,10 +425,9 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 	open_header(p, addr, parent);
 	if (machine) {
 		parse_machine(&p->b.d, s, p->text_src);
+		text_finish(&h.joined);
 		return 1;
 	}
-	struct header h = {0};
-	gather(l, at, s, &h);
 	set_class(&p->b.d, c.code);
 	parse_rest(&p->b.d, &h, c.len + 1, p->text_src);
 	text_finish(&h.joined);

@@ -79,13 +79,71 @@ static bool fits(const struct pcie_bar *b, uint32_t v, uint32_t high)
 	if (b->is64_known && (is64 != b->is64 || !!(v & BAR_PREFETCH) != b->prefetchable)) {
 		return false;
 	}
+	if (b->assigned == PCIE_NO && b->ignored != (base != 0)) {
+		return false; /* "<ignored>": the register has an address, "<unassigned>": none */
+	}
 	return !b->has_base || b->base == base;
+}
+
+/* The BAR at I has no register of its own: it reads 0. Does the place between two others fit? */
+static void number_gap(struct pcie_device *d, int i, int from, int to)
+{
+	int need = 0;
+	for (int k = i; k < d->nbar && d->bar[k].kind == PCIE_BAR_NORMAL; k++) {
+		if (d->bar[k].index >= 0) {
+			break;
+		}
+		need += 1 + d->bar[k].is64;
+	}
+	if (need != to - from) {
+		return;
+	}
+	for (int k = i; from < to; k++) {
+		d->bar[k].index = (int8_t)from;
+		from += 1 + d->bar[k].is64;
+	}
+}
+
+/* Reads register R; *RET_HIGH is its upper half, if it has one. */
+static uint32_t read_bar(const uint8_t *bytes, int r, int last, uint32_t *ret_high, bool *ret_is64)
+{
+	uint32_t v = dword(bytes + REG_BAR0 + 4 * r);
+	*ret_high = r + 1 < last ? dword(bytes + REG_BAR0 + 4 * r + 4) : 0;
+	*ret_is64 = !(v & BAR_IO) && (v & BAR_TYPE_MASK) == BAR_TYPE_64;
+	return v;
+}
+
+/*
+ * A BAR without an address may fit more registers than the listing has such BARs, since one
+ * that failed may have no line: then it keeps no number.
+ */
+static bool is_ambiguous(const struct pcie_device *d, const struct pcie_bar *b,
+	const uint8_t *bytes, int from, int last)
+{
+	int listed = 0, registers = 0;
+	if (b->has_base) {
+		return false;
+	}
+	for (int i = 0; i < d->nbar; i++) {
+		const struct pcie_bar *a = &d->bar[i];
+		listed += a->kind == b->kind && !a->has_base && a->index < 0 && a->io == b->io &&
+			  a->is64 == b->is64 && a->prefetchable == b->prefetchable &&
+			  a->ignored == b->ignored;
+	}
+	for (int r = from; r < last; r++) {
+		uint32_t high;
+		bool is64;
+		uint32_t v = read_bar(bytes, r, last, &high, &is64);
+		registers += fits(b, v, high);
+		r += is64;
+	}
+	return registers > listed;
 }
 
 void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len)
 {
 	int last = (bytes[REG_HEADER_TYPE] & HEADER_TYPE_MASK) == HEADER_NORMAL ? 6 : 2;
-	int reg = 0;
+	int reg = 0, gap = -1, gap_from = 0;
 
 	if (len < PCIE_CONFIG_HEADER) {
 		return;
@@ -95,17 +153,24 @@ void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len)
 		if (b->kind != PCIE_BAR_NORMAL || b->index >= 0) {
 			continue;
 		}
-		/* in the order of the registers; one that fits none keeps no number */
-		for (int r = reg; r < last; r++) {
-			uint32_t v = dword(bytes + REG_BAR0 + 4 * r);
-			uint32_t high = r + 1 < last ? dword(bytes + REG_BAR0 + 4 * r + 4) : 0;
-			bool is64 = !(v & BAR_IO) && (v & BAR_TYPE_MASK) == BAR_TYPE_64;
-			if (fits(b, v, high)) {
+		/* in the order of the registers */
+		for (int r = reg; r < last && b->index < 0; r++) {
+			uint32_t high;
+			bool is64;
+			uint32_t v = read_bar(bytes, r, last, &high, &is64);
+			if (fits(b, v, high) && !is_ambiguous(d, b, bytes, reg, last)) {
 				b->index = (int8_t)r;
+				if (gap >= 0) {
+					number_gap(d, gap, gap_from, r);
+				}
+				gap = -1;
 				reg = r + 1 + is64;
-				break;
 			}
 			r += is64;
+		}
+		if (b->index < 0 && gap < 0) {
+			gap = i;
+			gap_from = reg;
 		}
 	}
 }

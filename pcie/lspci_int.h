@@ -90,7 +90,7 @@ struct lspci_squeezed {
 void lspci_squeeze(struct lspci_squeezed *q, const char *s);
 
 /* A line is put together of at most so many pieces. */
-enum { LSPCI_PIECES = 4 };
+enum { LSPCI_PIECES = 6 };
 
 /* May the line at AT be the rest of a wrapped one? */
 static inline bool lspci_is_rest(const struct pcie_lines *l, size_t at)

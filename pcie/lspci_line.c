@@ -142,27 +142,42 @@ static void parse_link(const char *s, uint16_t *ret_speed, uint8_t *ret_width)
 	char *end;
 
 	if (speed) {
-		speed = lspci_skip(speed + 5);
-		double v = strtod(speed, &end);
-		if (end > speed && lspci_after(end, "GT/s") && v > 0 && v < 1000) {
+		double v = strtod(speed + 5, &end);
+		if (end > speed + 5 && lspci_after(end, "GT/s") && v > 0 && v < 1000) {
 			*ret_speed = (uint16_t)(v * 10 + 0.5);
 		}
 	}
 	if (width) {
-		width = lspci_skip(width + 5);
-		unsigned long w = *width == 'x' ? strtoul(width + 1, &end, 10) : 0;
+		unsigned long w = width[5] == 'x' ? strtoul(width + 6, &end, 10) : 0;
 		*ret_width = (uint8_t)(w <= 32 ? w : 0);
 	}
 }
 
-static void take_link(struct pcie_lspci *p, enum lspci_word word, const char *s)
+/* Width and, where it could have been cut, what stands behind it. */
+static bool has_width(const char *s)
 {
+	const char *width = strstr(s, "Widthx");
+	return width && strpbrk(width, ",(");
+}
+
+static size_t take_link(
+	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at)
+{
+	struct lspci_squeezed q = {.len = 0};
+	size_t n = 1;
+	lspci_squeeze(&q, l->line[at].s);
+	while (n < LSPCI_PIECES && !has_width(q.s) && lspci_is_rest(l, at + n)) {
+		lspci_squeeze(&q, l->line[at + n].s);
+		n++;
+	}
+
 	struct pcie_link *link = &p->b.d.link;
 	bool cap = word == WORD_LINK_CAP;
-
 	link->have = PCIE_KNOWN;
 	link->src = p->text_src;
-	parse_link(s, cap ? &link->max_speed : &link->speed, cap ? &link->max_width : &link->width);
+	parse_link(
+		q.s, cap ? &link->max_speed : &link->speed, cap ? &link->max_width : &link->width);
+	return n;
 }
 
 static enum pcie_tri flag(const char *s, const char *name)
@@ -197,22 +212,20 @@ static void set_node(struct pcie_device *d, const char *s, const char *word)
 
 static size_t take_flags(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = l->line[at].s;
+	struct lspci_squeezed q = {.len = 0};
 	size_t n = 1;
 	if (p->b.cap != LIST_NONE) {
 		return n; /* the flags of a capability */
 	}
-	p->b.verbose = true;
-	p->b.d.bus_master = strstr(s, "bus master") ? PCIE_YES : PCIE_NO;
-	set_group(&p->b.d, s, "IOMMU group ");
-	set_node(&p->b.d, s, "NUMA node ");
-	while (n < LSPCI_PIECES && l->line[at + n - 1].len > 0 &&
-		l->line[at + n - 1].s[l->line[at + n - 1].len - 1] == ',' &&
-		lspci_is_rest(l, at + n)) {
-		set_group(&p->b.d, l->line[at + n].s, "IOMMU group ");
-		set_node(&p->b.d, l->line[at + n].s, "NUMA node ");
+	lspci_squeeze(&q, l->line[at].s);
+	while (n < LSPCI_PIECES && lspci_is_rest(l, at + n)) {
+		lspci_squeeze(&q, l->line[at + n].s);
 		n++;
 	}
+	p->b.verbose = true;
+	p->b.d.bus_master = strstr(q.s, "busmaster") ? PCIE_YES : PCIE_NO;
+	set_group(&p->b.d, q.s, "IOMMUgroup");
+	set_node(&p->b.d, q.s, "NUMAnode");
 	return n;
 }
 
@@ -343,8 +356,7 @@ size_t lspci_take_property(
 		break;
 	case WORD_LINK_CAP:
 	case WORD_LINK_STATUS:
-		take_link(p, word, s);
-		break;
+		return take_link(p, word, l, at);
 	case WORD_DRIVER:
 	case WORD_MODULES:
 		take_driver(p, word, s);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "paste_mangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *mangle_name(enum mangle how)
+{
+	static const char *const name[] = {"none", "crlf", "quote", "quote-twice", "nbsp", "spaces",
+		"narrow", "flat", "html", "colour", "wrap-72", "wrap-80", "cut-72", "cut-80",
+		"mail", "printable", "numbered", "prompt"};
+	return name[how];
+}
+
+/* Between words: a line of at most WIDTH, what remains goes to column 0. */
+static void wrap(struct text *out, const char *s, size_t n, size_t width)
+{
+	while (n > width) {
+		size_t at = width;
+		while (at > 0 && s[at] != ' ') {
+			at--;
+		}
+		if (at == 0 || strspn(s, " \t") >= at) {
+			at = width; /* no place for a break */
+			text_addn(out, s, at);
+		} else {
+			text_addn(out, s, at);
+			at++;
+		}
+		text_add(out, "\n");
+		s += at;
+		n -= at;
+	}
+	text_addn(out, s, n);
+}
+
+static void cut(struct text *out, const char *s, size_t n, size_t width)
+{
+	while (n > width) {
+		text_addn(out, s, width);
+		text_add(out, "\n");
+		s += width;
+		n -= width;
+	}
+	text_addn(out, s, n);
+}
+
+static void replace_tabs(struct text *out, const char *s, size_t n, const char *by)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\t') {
+			text_add(out, by);
+		} else {
+			text_addn(out, s + i, 1);
+		}
+	}
+}
+
+static void html(struct text *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		switch (s[i]) {
+		case '<':
+			text_add(out, "&lt;");
+			break;
+		case '>':
+			text_add(out, "&gt;");
+			break;
+		case '&':
+			text_add(out, "&amp;");
+			break;
+		case '\t':
+			text_add(out, "&nbsp; &nbsp; ");
+			break;
+		default:
+			text_addn(out, s + i, 1);
+			break;
+		}
+	}
+	text_add(out, "<br>");
+}
+
+static void nbsp(struct text *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == ' ' && i % 3 == 0) {
+			text_add(out, "\xc2\xa0");
+		} else {
+			text_addn(out, s + i, 1);
+		}
+	}
+}
+
+static void printable(struct text *out, const char *s, size_t n)
+{
+	size_t column = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t need = s[i] == '=' ? 3 : 1;
+		if (column + need > 75) {
+			text_add(out, "=\n");
+			column = 0;
+		}
+		if (s[i] == '=') {
+			text_add(out, "=3D");
+		} else {
+			text_addn(out, s + i, 1);
+		}
+		column += need;
+	}
+}
+
+static void mangle_line(enum mangle how, struct text *out, const char *s, size_t n, unsigned number)
+{
+	struct text t = {0};
+	size_t indent = strspn(s, "\t ");
+
+	switch (how) {
+	case MANGLE_QUOTE:
+		text_add(out, "> ");
+		text_addn(out, s, n);
+		break;
+	case MANGLE_QUOTE_TWICE:
+		text_add(out, number % 2 ? ">> " : "> > ");
+		text_addn(out, s, n);
+		break;
+	case MANGLE_NBSP:
+		nbsp(out, s, n);
+		break;
+	case MANGLE_SPACES:
+		replace_tabs(out, s, n, "        ");
+		break;
+	case MANGLE_NARROW:
+		replace_tabs(out, s, n, "  ");
+		break;
+	case MANGLE_FLAT:
+		indent = indent < n ? indent : n;
+		text_addn(out, s + indent, n - indent);
+		break;
+	case MANGLE_HTML:
+		html(out, s, n);
+		break;
+	case MANGLE_COLOUR:
+		text_add(out, number % 2 ? "\x1b[0;32m" : "");
+		text_addn(out, s, n);
+		text_add(out, number % 2 ? "\x1b[0m" : "");
+		break;
+	case MANGLE_WRAP_72:
+	case MANGLE_WRAP_80:
+		replace_tabs(&t, s, n, "        ");
+		wrap(out, t.s ? t.s : "", t.len, how == MANGLE_WRAP_72 ? 72 : 80);
+		break;
+	case MANGLE_CUT_72:
+	case MANGLE_CUT_80:
+		replace_tabs(&t, s, n, "        ");
+		cut(out, t.s ? t.s : "", t.len, how == MANGLE_CUT_72 ? 72 : 80);
+		break;
+	case MANGLE_PRINTABLE:
+		printable(out, s, n);
+		break;
+	case MANGLE_NUMBERED:
+		text_addf(out, "%6u\t", number);
+		text_addn(out, s, n);
+		break;
+	default:
+		text_addn(out, s, n);
+		break;
+	}
+	text_add(out, how == MANGLE_CRLF ? "\r\n" : "\n");
+	text_finish(&t);
+}
+
+void mangle(enum mangle how, const char *in, size_t len, struct text *out)
+{
+	const char *end = in + len;
+	unsigned number = 0;
+
+	if (how == MANGLE_MAIL) {
+		struct text wrapped = {0};
+		mangle(MANGLE_WRAP_72, in, len, &wrapped);
+		mangle(MANGLE_QUOTE, wrapped.s, wrapped.len, out);
+		text_finish(&wrapped);
+		return;
+	}
+	if (how == MANGLE_PROMPT) {
+		text_add(out,
+			"Hello,\nhere is what you asked for:\n\nuser@host:~$ sudo lspci -nnvvv\n");
+	}
+	while (in < end) {
+		const char *nl = memchr(in, '\n', (size_t)(end - in));
+		size_t n = (size_t)((nl ? nl : end) - in);
+		mangle_line(how, out, in, n, ++number);
+		in += n + 1;
+	}
+	if (how == MANGLE_PROMPT) {
+		text_add(out, "user@host:~$ exit\nRegards\n");
+	}
+}
