@@ -78,7 +78,10 @@ static void parse_id(struct pcie_device *d, pcie_src src, int arg, const char *s
 		return;
 	case ID_SUBDEVICE:
 		d->subdevice = (uint16_t)v;
-		d->have_subsystem = PCIE_KNOWN;
+		/* 0:0 is what the kernel says of a bridge that has none. */
+		if (d->subvendor || d->subdevice) {
+			d->have_subsystem = PCIE_KNOWN;
+		}
 		return;
 	case ID_REVISION:
 		d->revision = (uint8_t)v;
@@ -372,40 +375,37 @@ static void parse_vbios(struct pcie_device *d, pcie_src src, int arg, const char
 	first_line(d->vbios, sizeof(d->vbios), s);
 }
 
-#define TEXT(name, parse, arg)                                                                     \
-	{                                                                                          \
-		name, PCIE_ATTR_TEXT, false, parse, arg                                            \
-	}
-#define WAKES(name, parse, arg)                                                                    \
-	{                                                                                          \
-		name, PCIE_ATTR_TEXT, true, parse, arg                                             \
-	}
+/* clang-format off */
+#define TEXT(name, parse, arg)          {name, PCIE_ATTR_TEXT, false, false, parse, arg}
+#define CONFIG(name, wakes, parse, arg) {name, PCIE_ATTR_TEXT, wakes, true, parse, arg}
+#define LINK(name, parse)               {name, PCIE_ATTR_LINK, false, false, parse, 0}
+/* clang-format on */
 
 const struct pcie_attr pcie_attrs[] = {
 	TEXT("power/runtime_status", parse_runtime_status, 0),
 	TEXT("power_state", parse_power_state, 0),
-	{"config", PCIE_ATTR_BINARY, true, NULL, 0},
-	{PCIE_ATTR_CONFIG_SIZE, PCIE_ATTR_TEXT, false, NULL, 0},
+	{"config", PCIE_ATTR_BINARY, true, false, NULL, 0},
+	TEXT(PCIE_ATTR_CONFIG_SIZE, NULL, 0),
 	TEXT("class", parse_id, ID_CLASS),
-	TEXT("vendor", parse_id, ID_VENDOR),
-	TEXT("device", parse_id, ID_DEVICE),
-	TEXT("subsystem_vendor", parse_id, ID_SUBVENDOR),
-	TEXT("subsystem_device", parse_id, ID_SUBDEVICE),
-	TEXT("revision", parse_id, ID_REVISION),
+	CONFIG("vendor", false, parse_id, ID_VENDOR),
+	CONFIG("device", false, parse_id, ID_DEVICE),
+	CONFIG("subsystem_vendor", false, parse_id, ID_SUBVENDOR),
+	CONFIG("subsystem_device", false, parse_id, ID_SUBDEVICE),
+	CONFIG("revision", false, parse_id, ID_REVISION),
 	TEXT("resource", parse_resource, 0),
-	WAKES("resource0_resize", parse_resize, 0),
-	WAKES("resource1_resize", parse_resize, 1),
-	WAKES("resource2_resize", parse_resize, 2),
-	WAKES("resource3_resize", parse_resize, 3),
-	WAKES("resource4_resize", parse_resize, 4),
-	WAKES("resource5_resize", parse_resize, 5),
-	WAKES("current_link_speed", parse_link, LINK_SPEED),
-	WAKES("current_link_width", parse_link, LINK_WIDTH),
-	WAKES("max_link_speed", parse_link, LINK_MAX_SPEED),
-	WAKES("max_link_width", parse_link, LINK_MAX_WIDTH),
-	{"driver", PCIE_ATTR_LINK, false, parse_driver, 0},
-	{"iommu_group", PCIE_ATTR_LINK, false, parse_iommu_group, 0},
-	{"physfn", PCIE_ATTR_LINK, false, NULL, 0},
+	CONFIG("resource0_resize", true, parse_resize, 0),
+	CONFIG("resource1_resize", true, parse_resize, 1),
+	CONFIG("resource2_resize", true, parse_resize, 2),
+	CONFIG("resource3_resize", true, parse_resize, 3),
+	CONFIG("resource4_resize", true, parse_resize, 4),
+	CONFIG("resource5_resize", true, parse_resize, 5),
+	CONFIG("current_link_speed", true, parse_link, LINK_SPEED),
+	CONFIG("current_link_width", true, parse_link, LINK_WIDTH),
+	CONFIG("max_link_speed", true, parse_link, LINK_MAX_SPEED),
+	CONFIG("max_link_width", true, parse_link, LINK_MAX_WIDTH),
+	LINK("driver", parse_driver),
+	LINK("iommu_group", parse_iommu_group),
+	LINK("physfn", NULL),
 	TEXT("numa_node", parse_numa, 0),
 	TEXT("boot_vga", parse_boot_vga, 0),
 	TEXT("dma_mask_bits", parse_dma_mask, 0),
@@ -419,11 +419,12 @@ const struct pcie_attr pcie_attrs[] = {
 	TEXT("vbios_version", parse_vbios, 0),
 };
 const size_t pcie_nattrs = ARRAY_LEN(pcie_attrs);
+_Static_assert(ARRAY_LEN(pcie_attrs) <= PCIE_ATTRS_MAX, "readers have a slot for each");
 
 const struct pcie_attr *pcie_attr_find(const char *name)
 {
 	for (size_t i = 0; i < pcie_nattrs; i++) {
-		if (!strcmp(pcie_attrs[i].name, name)) {
+		if (pcie_attrs[i].name[0] == name[0] && !strcmp(pcie_attrs[i].name, name)) {
 			return &pcie_attrs[i];
 		}
 	}

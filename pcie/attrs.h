@@ -21,6 +21,9 @@ struct pcie_attr {
 	const char *name; /* below the device's folder */
 	enum pcie_attr_kind kind;
 	bool wakes; /* reading it resumes a sleeping device */
+	/* Config space tells it as well: the file is read only where that is out of reach, and
+	 * where a record is made, since other programs look at the files. */
+	bool in_config;
 	/*
 	 * Reads the value S (one or more lines, NUL-terminated, never trusted) into D. Values
 	 * of another shape change nothing. NULL: the feed joins it, since it names another
@@ -39,5 +42,6 @@ struct pcie_attr {
 /* In the order in which they are read: what tells of sleep stands first. */
 extern const struct pcie_attr pcie_attrs[];
 extern const size_t pcie_nattrs;
+enum { PCIE_ATTRS_MAX = 64 };
 
 const struct pcie_attr *pcie_attr_find(const char *name);

@@ -54,33 +54,38 @@ static void read_path(const char *path, struct pcie_addr *ret_parent, char *root
 	*ret_parent = parent;
 }
 
-/* Config space, decoded behind the attributes: the kernel's word on ids and link stands. */
+/* Were the lists of capabilities within reach? */
+static bool config_is_full(const struct pcie_feed *f)
+{
+	return f->config_len >= PCIE_CONFIG_SIZE;
+}
+
+/*
+ * Config space, decoded behind the attributes. The kernel's word on the class stands, since
+ * its quirks correct it. What registers tell as well counts where they could be read, so
+ * that a scan that did not open those files and a record that has them agree.
+ */
 static void decode_config(struct pcie_feed *f, struct pcie_device *d)
 {
-	const struct pcie_device k = *d;
+	struct pcie_device k = *d;
 
+	d->link = (struct pcie_link){0};
+	d->rebar = (struct pcie_rebar){0};
 	pcie_config_decode(f->s, f->dev, (const uint8_t *)f->config, f->config_len, f->config_src);
-	if (k.have_ids == PCIE_KNOWN) {
-		d->ids_src = k.ids_src;
-		d->vendor = k.vendor;
-		d->device = k.device;
-		d->revision = k.revision;
-	}
 	if (k.have_class == PCIE_KNOWN) {
 		d->class_code = k.class_code;
 	}
-	if (k.have_subsystem == PCIE_KNOWN && (k.subvendor || k.subdevice)) {
-		d->subvendor = k.subvendor;
-		d->subdevice = k.subdevice;
-	}
-	if (k.link.have == PCIE_KNOWN) {
-		d->link = k.link;
+	if (!config_is_full(f) || d->config_gone) {
+		d->link = d->link.have == PCIE_KNOWN ? d->link : k.link;
+		d->rebar = d->rebar.have == PCIE_KNOWN ? d->rebar : k.rebar;
+		if (k.have_subsystem == PCIE_KNOWN) {
+			d->have_subsystem = PCIE_KNOWN;
+			d->subvendor = k.subvendor;
+			d->subdevice = k.subdevice;
+		}
 	}
 	if (k.aer.have == PCIE_KNOWN) {
 		d->aer = k.aer;
-	}
-	if (k.rebar.have == PCIE_KNOWN && d->rebar.have != PCIE_KNOWN) {
-		d->rebar = k.rebar;
 	}
 	if (k.power[0]) {
 		memcpy(d->power, k.power, sizeof(d->power));

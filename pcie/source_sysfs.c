@@ -121,7 +121,8 @@ static void problem(struct reader *r, struct pcie_addr addr, const char *fmt, ..
 	r->sink->problem(r->sink, addr, text);
 }
 
-static void read_config(
+/* True when it told all that it can tell, so that no file is needed for that. */
+static bool read_config(
 	struct reader *r, int dir, struct pcie_addr addr, const struct pcie_attr *attr)
 {
 	_cleanup_fd_ int fd = openat(dir, attr->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -130,15 +131,16 @@ static void read_config(
 		if (errno != ENOENT) {
 			problem(r, addr, "config space could not be read: %s", strerror(errno));
 		}
-		return;
+		return false;
 	}
 	struct config_ctx ctx = {r, addr, fd};
 	struct pcie_config_source src = {read_config_bytes, &ctx, (size_t)st.st_size};
 	uint8_t buf[PCIE_CONFIG_EXT_SIZE + 1];
-	int n = pcie_config_fetch(&src, r->o->whole, buf);
+	/* A copy is a plain file: one read of all is less than a few of parts. */
+	int n = pcie_config_fetch(&src, r->o->whole || !r->libpci, buf);
 	if (n < 0) {
 		problem(r, addr, "config space could not be read: %s", strerror(-n));
-		return;
+		return false;
 	}
 	buf[n] = '\0';
 	if (n) {
@@ -149,6 +151,8 @@ static void read_config(
 		int len = snprintf(size, sizeof(size), "%lld", (long long)st.st_size);
 		r->sink->attr(r->sink, pcie_attr_find(PCIE_ATTR_CONFIG_SIZE), size, (size_t)len);
 	}
+	/* Ones: off the bus, or a virtual function, whose ids are not in its registers. */
+	return n >= PCIE_CONFIG_SIZE && !(buf[0] == 0xff && buf[1] == 0xff);
 }
 
 static bool sleeps(const char *name, const char *value)
@@ -157,32 +161,67 @@ static bool sleeps(const char *name, const char *value)
 	       (!strcmp(name, "power_state") && !strncmp(value, "D3cold", 6));
 }
 
-static void read_attrs(struct reader *r, int dir, struct pcie_addr addr)
+/* One read: an attribute comes as a whole, and the end of the file needs no second one. */
+static int read_text(struct reader *r, int dir, const char *name)
 {
-	bool asleep = false;
+	_cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, r->value, sizeof(r->value) - 1);
+	if (n < 0) {
+		return -errno;
+	}
+	r->value[n] = '\0';
+	/* NULs are no text: a damaged copy, not a fact. */
+	return strlen(r->value) == (size_t)n ? (int)n : -EBADMSG;
+}
+
+/* Which attributes the device's folder has, so that none is asked for in vain. */
+static void list_attrs(DIR *dir, bool *there)
+{
+	for (const struct dirent *e; (e = readdir(dir));) {
+		const struct pcie_attr *attr = pcie_attr_find(e->d_name);
+		if (attr) {
+			there[attr - pcie_attrs] = true;
+		} else if (!strcmp(e->d_name, "power")) {
+			there[pcie_attr_find("power/runtime_status") - pcie_attrs] = true;
+		}
+	}
+}
+
+static void read_attrs(struct reader *r, DIR *folder, struct pcie_addr addr)
+{
+	int dir = dirfd(folder);
+	bool there[PCIE_ATTRS_MAX] = {false};
+	bool asleep = false, vanished = false, told = false;
+
+	list_attrs(folder, there);
 	for (size_t i = 0; i < pcie_nattrs; i++) {
 		const struct pcie_attr *attr = &pcie_attrs[i];
-		if (attr->wakes && asleep) {
+		if (!there[i] || (attr->wakes && asleep) ||
+			(attr->in_config && told && !r->o->whole)) {
 			continue;
 		}
-		int n = -ENOENT;
+		int n = 0;
 		switch (attr->kind) {
 		case PCIE_ATTR_BINARY:
-			read_config(r, dir, addr, attr);
+			told = read_config(r, dir, addr, attr);
 			break;
 		case PCIE_ATTR_LINK:
 			n = read_link(dir, attr->name, r->value, sizeof(r->value));
 			break;
 		case PCIE_ATTR_TEXT:
-			n = file_read_at(dir, attr->name, r->value, sizeof(r->value));
-			/* Control characters are no text: a damaged copy, not a fact. */
-			n = n > 0 && strlen(r->value) != (size_t)n ? -EBADMSG : n;
+			n = read_text(r, dir, attr->name);
 			break;
 		}
 		if (n > 0) {
 			asleep = asleep || (!r->o->wake && sleeps(attr->name, r->value));
 			r->sink->attr(r->sink, attr, r->value, (size_t)n);
 		}
+		vanished = vanished || n == -ENODEV || n == -ENOENT;
+	}
+	char name[PCIE_ADDR_MAX];
+	if (vanished &&
+		faccessat(r->bus, pcie_addr_format(addr, name), F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+		problem(r, addr, "vanished while it was read: what is said of it is in part old");
 	}
 }
 
@@ -203,17 +242,15 @@ static void read_device(struct reader *r, const char *name, struct pcie_addr add
 {
 	char path[PATH_MAX];
 	device_path(r, name, path, sizeof(path) - 1);
-	_cleanup_fd_ int dir = openat(r->sysfd, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0) {
+	int fd = openat(r->sysfd, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
 		problem(r, (struct pcie_addr){0}, "%s: %s", name,
 			errno == ENOENT ? "vanished while it was read" : strerror(errno));
 		return;
 	}
 	r->sink->device(r->sink, path, addr);
 	read_attrs(r, dir, addr);
-	if (faccessat(r->bus, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
-		problem(r, addr, "vanished while it was read: what is said of it is in part old");
-	}
 }
 
 static int compare(const void *a, const void *b)
