@@ -32,7 +32,7 @@ static void heading(const struct page *p, const struct pcie_gpu *g)
 	int n = snprintf(line, sizeof(line), "%s  %s",
 		g->addr.known ? pcie_addr_format(g->addr, addr) : "(no address)",
 		g->name[0] ? g->name : "unnamed device");
-	if (d->have_ids == PCIE_KNOWN && n > 0 && (size_t)n < sizeof(line)) {
+	if (d->have_ids == PCIE_KNOWN && d->device && n > 0 && (size_t)n < sizeof(line)) {
 		n += snprintf(
 			line + n, sizeof(line) - (size_t)n, " [%04x:%04x]", d->vendor, d->device);
 	}
@@ -86,10 +86,14 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 	if (g->kind != PCIE_GPU_DISCRETE) {
 		return !strcmp(v->rule->id, "assignment");
 	}
-	if (v->rule->decides || !strcmp(v->rule->id, "link")) {
+	if (v->rule->decides) {
 		return true;
 	}
-	return v->level > PCIE_LEVEL_GOOD && strcmp(v->rule->id, "above4g.setup");
+	if (!strcmp(v->rule->id, "link")) {
+		return strcmp(v->answer, "unknown");
+	}
+	return v->level > PCIE_LEVEL_GOOD && strcmp(v->answer, "unknown") &&
+	       strcmp(v->rule->id, "above4g.setup");
 }
 
 static bool said_before(const struct pcie_gpu *g, const char *advice, size_t verdict, size_t n)

@@ -421,7 +421,7 @@ void pcie_cause_find(struct pcie_judge *j)
 				j->slot[j->invalid->value].state == PCIE_BAR_PLACED;
 	bool failed = f.total || (j->invalid && !j->all_slots_seen && !placed_after_all);
 	bool small = j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && pcie_can_grow(j);
-	bool blank = !j->vram_bar || j->broken;
+	bool blank = j->kind == PCIE_GPU_DISCRETE && (!j->vram_bar || j->broken);
 
 	j->cause = PCIE_CAUSE_NONE;
 	if (failed) {

@@ -14,6 +14,7 @@ struct signs {
 	bool proven_high;    /* a host bridge window from the firmware */
 	bool likely_high;    /* something sits there */
 	bool kernel_made;    /* ... but the kernel may have made the room itself */
+	bool hint;           /* nothing but what a driver did speaks for it */
 	bool all_low;        /* the whole list ends below 4 GiB */
 	bool driver_saw_low; /* a driver found no root window above 4 GiB */
 };
@@ -86,6 +87,12 @@ static void collect_high(const struct pcie_judge *j, struct pcie_verdict *v, str
 			g->likely_high = true;
 			break;
 		}
+	}
+	bool amdgpu = j->d->have_driver == PCIE_KNOWN && !strcmp(j->d->driver, "amdgpu");
+	if (!g->likely_high && !m->low_complete && amdgpu && (j->tried || j->tried_in_log)) {
+		pcie_evidence(v, "E10", "driver practice",
+			"amdgpu tries a resize only when a root bus window is above 4 GiB");
+		g->likely_high = g->hint = true;
 	}
 	if (!g->likely_high && m->once_high >= 0) {
 		const struct pcie_history *h = &s->history[m->once_high];
@@ -209,7 +216,7 @@ static void judge_aperture(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 
 	if (g.proven_high || g.likely_high) {
-		enum pcie_confidence sure = g.kernel_made ? PCIE_WEAK
+		enum pcie_confidence sure = g.kernel_made || g.hint ? PCIE_WEAK
 					    : g.proven_high && m->pc == PCIE_YES && m->pc_stated
 						    ? PCIE_PROVEN
 						    : PCIE_LIKELY;

@@ -3,6 +3,7 @@
  * R: how much of its VRAM this GPU shows through its BAR (PCIe 6.0, 7.8.6). The answers
  * are tried in the contract's order; the first that fits is given.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,10 +259,14 @@ static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 			"the kernel log, with --with FILE");
 	}
 	if (j->has_len && j->rebar != PCIE_KNOWN && j->rebar != PCIE_ABSENT) {
+		char n[4] = "N";
+		if (j->vram_index >= 0) {
+			snprintf(n, sizeof(n), "%d", j->vram_index % 10);
+		}
 		pcie_advise(v,
-			"sudo lspci -vv shows the supported sizes; so does "
-			"resource%d_resize in sysfs on kernel 6.1 and later",
-			MAX(j->vram_index, 0));
+			"sudo lspci -vv shows the supported sizes; so does resource%s_resize in "
+			"sysfs on kernel 6.1 and later",
+			n);
 	}
 }
 

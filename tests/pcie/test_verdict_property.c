@@ -65,10 +65,15 @@ static void check_machine(const struct pcie_snapshot *s, const char *what)
 		}
 		removed++;
 		struct pcie_verdicts *after = pcie_verdicts_create(less);
-		assert_int_equal(before->ngpu, after->ngpu);
-		for (size_t i = 0; i < after->ngpu; i++) {
-			if (same_kind(&before->gpu[i], &after->gpu[i])) {
-				compare_gpu(&before->gpu[i], &after->gpu[i], what, fact);
+		/* What a text shows to be a GPU by its BARs alone may be none without them. */
+		assert_true(after->ngpu <= before->ngpu);
+		for (size_t i = 0, k = 0; i < after->ngpu; i++) {
+			while (k < before->ngpu && before->gpu[k].dev != after->gpu[i].dev) {
+				k++;
+			}
+			assert_true(k < before->ngpu);
+			if (same_kind(&before->gpu[k], &after->gpu[i])) {
+				compare_gpu(&before->gpu[k], &after->gpu[i], what, fact);
 			}
 		}
 		pcie_verdicts_destroy(after);
