@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/check.h"
 #include "cli/layout.h"
+#include "pcie/log_explain.h"
 
 struct page {
 	struct text *out;
@@ -150,6 +152,29 @@ static void print_gpu(const struct page *p, const struct pcie_gpu *g)
 	print_advice(p, g);
 }
 
+/* What the log says in the end of each resource, with the lines that prove it. */
+static void print_log(const struct page *p)
+{
+	struct pcie_log_item *item;
+	size_t n = pcie_log_explain(p->s, &item);
+
+	if (n) {
+		text_add(p->out, "\nThe kernel log's last word\n");
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct text t = {0};
+		text_addf(&t, "%s: %s", item[i].resource, item[i].final);
+		text_add(p->out, cmd_colour(p->style, item[i].bad ? CMD_BAD : CMD_PLAIN));
+		cmd_wrapped(p->out, 2, 4, t.s);
+		text_add(p->out, cmd_colour(p->style, CMD_PLAIN));
+		text_finish(&t);
+		for (size_t k = 0; k < item[i].nline; k++) {
+			cmd_wrapped(p->out, 6, 8, item[i].line[k]);
+		}
+	}
+	free(item);
+}
+
 void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const struct pcie_verdicts *v,
 	bool explain, struct cmd_style style)
 {
@@ -167,6 +192,9 @@ void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const stru
 			first = false;
 			print_gpu(&p, &v->gpu[i]);
 		}
+	}
+	if (explain) {
+		print_log(&p);
 	}
 	for (size_t i = 0; i < s->nnote; i++) {
 		if (i == 0) {

@@ -138,6 +138,29 @@ static const struct pcie_history *failed_window(const struct pcie_judge *j)
 	return NULL;
 }
 
+/* The firmware names a window above 4 GiB, and the kernel did not take it. */
+static void set_dropped_window(struct pcie_judge *j)
+{
+	const struct pcie_machine *m = j->m;
+	const struct pcie_snapshot *s = j->s;
+	const char *line =
+		m->cut_window >= 0 ? pcie_line_text(s, s->statement[m->cut_window].line) : "";
+	uint64_t base = m->ignored_aperture >= 0 ? s->aperture[m->ignored_aperture].base
+						 : s->statement[m->cut_window].value;
+	bool narrow = s->host.have_phys_bits == PCIE_KNOWN && s->host.phys_bits < 64 &&
+		      base >> s->host.phys_bits;
+
+	if (strstr(line, "conflict") && !narrow) {
+		set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
+			"the firmware's window at 0x%llx conflicts with another range, and was dropped",
+			(unsigned long long)base);
+	} else {
+		set(j, PCIE_CAUSE_CPU_ADDRESS_WIDTH,
+			"the firmware names a window at 0x%llx, which this CPU cannot address",
+			(unsigned long long)base);
+	}
+}
+
 static bool set_no_aperture(struct pcie_judge *j)
 {
 	const struct pcie_machine *m = j->m;
@@ -146,13 +169,8 @@ static bool set_no_aperture(struct pcie_judge *j)
 		m->high_iomem >= 0 || m->kernel_aperture >= 0) {
 		return false;
 	}
-	if (m->ignored_aperture >= 0) {
-		const struct pcie_aperture *a = &j->s->aperture[m->ignored_aperture];
-		set(j, PCIE_CAUSE_CPU_ADDRESS_WIDTH,
-			"the firmware names a window at 0x%llx, which this CPU cannot address%s",
-			(unsigned long long)a->base,
-			j->s->host.have_phys_bits == PCIE_KNOWN ? " (see its physical address bits)"
-								: "");
+	if (m->ignored_aperture >= 0 || m->cut_window >= 0) {
+		set_dropped_window(j);
 		return true;
 	}
 	if (m->low_complete || j->no_platform) {

@@ -193,6 +193,18 @@ static const struct pcie_rebar_entry *rebar_entry(const struct pcie_device *d, i
 	return NULL;
 }
 
+/* No other BAR of the list can grow as large as E's. */
+static bool outgrows_others(const struct pcie_judge *j, const struct pcie_rebar_entry *e)
+{
+	const struct pcie_rebar *r = &j->d->rebar;
+	for (int i = 0; i < r->count && i < PCIE_REBAR_ENTRIES; i++) {
+		if (&r->entry[i] != e && r->entry[i].supported >= e->supported) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* True when no other BAR of the device could be the one that maps VRAM. */
 static bool is_only_candidate(const struct pcie_judge *j, const struct pcie_bar_finding *f)
 {
@@ -264,7 +276,8 @@ static void find_vram_bar(struct pcie_judge *j)
 		return;
 	}
 	const struct pcie_rebar_entry *e = rebar_entry(j->d, j->vram_index);
-	j->vram_bar_sure = (e && has_choice(e->supported)) || is_only_candidate(j, j->vram_bar);
+	j->vram_bar_sure = (e && has_choice(e->supported) && outgrows_others(j, e)) ||
+			   is_only_candidate(j, j->vram_bar);
 	j->has_len = j->vram_bar->has_size;
 	j->len = j->vram_bar->size;
 	if (!j->has_len && e && e->has_current) {

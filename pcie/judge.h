@@ -30,6 +30,7 @@ struct pcie_machine {
 	int high_aperture;    /* firmware's memory aperture that reaches above 4 GiB, -1 */
 	int kernel_aperture;  /* the same, made by the kernel, -1 */
 	int ignored_aperture; /* above 4 GiB, dropped by the kernel, -1 */
+	int cut_window;       /* statement: such a window was dropped, -1 */
 	int high_iomem;       /* top-level "PCI Bus" row above 4 GiB, -1 */
 	/* The whole list of apertures was seen, and none reaches above 4 GiB. */
 	bool low_complete;

@@ -231,8 +231,13 @@ static void find_in_log(struct pcie_machine *m, const struct pcie_snapshot *s)
 		}
 	}
 	for (size_t i = 0; i < s->nstatement; i++) {
-		if (s->statement[i].kind == PCIE_SAID_NO_PLATFORM) {
+		const struct pcie_statement *t = &s->statement[i];
+		if (t->kind == PCIE_SAID_NO_PLATFORM) {
 			m->no_platform = (int)i;
+		}
+		if (t->kind == PCIE_SAID_WINDOW_CUT && t->value >= PCIE_4G &&
+			strstr(pcie_line_text(s, t->line), "ignor")) {
+			m->cut_window = (int)i;
 		}
 	}
 }
@@ -243,6 +248,7 @@ void pcie_machine_init(struct pcie_machine *ret, const struct pcie_snapshot *s)
 		.high_aperture = -1,
 		.kernel_aperture = -1,
 		.ignored_aperture = -1,
+		.cut_window = -1,
 		.high_iomem = -1,
 		.high_dev = {-1, -1},
 		.high_bar = {-1, -1},

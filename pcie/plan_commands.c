@@ -81,6 +81,12 @@ static bool fits_somehow(const struct pcie_plan *p, const enum pcie_tri *fits)
 	return false;
 }
 
+static bool fits_together(const struct pcie_plan *p, const struct pcie_plan_gpu *g)
+{
+	const enum pcie_tri fits[PCIE_PLAN_RULES] = {g->fit[0].fits, g->fit[1].fits};
+	return fits_somehow(p, fits);
+}
+
 static bool blocked_by(
 	const struct pcie_plan *p, const struct pcie_plan_gpu *g, enum pcie_plan_block b)
 {
@@ -127,6 +133,12 @@ static void add_settings(struct pcie_plan *p, const struct pcie_snapshot *s,
 			       "large at boot");
 		}
 	}
+}
+
+static void add_driver_option(
+	struct pcie_plan *p, const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
+{
+	const struct pcie_device *d = &s->dev[g->dev];
 	if (pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g)) {
 		add(p, "echo 'options nvidia NVreg_EnableResizableBar=1' > "
 		       "/etc/modprobe.d/nvidia-rebar.conf   # then rebuild the initramfs, reboot");
@@ -143,7 +155,7 @@ static void add_resize(
 		return;
 	}
 	pcie_addr_format(d->addr, addr);
-	if (!fits_somehow(p, g->alone)) {
+	if (!fits_somehow(p, g->alone) || !fits_together(p, g)) {
 		return;
 	}
 	if (d->boot_vga == PCIE_YES) {
@@ -280,6 +292,11 @@ void pcie_plan_add_commands(struct pcie_plan *p, const struct pcie_snapshot *s)
 	for (size_t i = 0; i < p->ngpu; i++) {
 		if (needs_work(&p->gpu[i])) {
 			add_settings(p, s, &m, &p->gpu[i]);
+		}
+	}
+	for (size_t i = 0; i < p->ngpu; i++) {
+		if (needs_work(&p->gpu[i])) {
+			add_driver_option(p, s, &p->gpu[i]);
 		}
 	}
 	for (size_t i = 0; i < p->ngpu; i++) {

@@ -165,6 +165,10 @@ static void collect_low(const struct pcie_judge *j, struct pcie_verdict *v, stru
 			"host bridge window %s, which the kernel dropped",
 			pcie_range(a->base, a->limit, range));
 	}
+	if (m->ignored_aperture < 0 && m->cut_window >= 0) {
+		pcie_evidence(v, "N6", "kernel log", "%s",
+			pcie_line_text(s, s->statement[m->cut_window].line));
+	}
 	if (m->no_platform >= 0) {
 		pcie_evidence(v, "N5", "kernel log", "%s",
 			pcie_line_text(s, s->statement[m->no_platform].line));
@@ -177,7 +181,7 @@ static void say_no_aperture(
 {
 	bool need = pcie_needs_high(j);
 	const char *headline =
-		j->m->ignored_aperture >= 0
+		j->m->ignored_aperture >= 0 || j->m->cut_window >= 0
 			? "the firmware names a window above 4 GiB, but the kernel dropped it"
 		: need ? "no addresses above 4 GiB for PCI, and this GPU needs them"
 		       : "no addresses above 4 GiB for PCI; nothing of this GPU needs them";
@@ -223,9 +227,10 @@ static void judge_aperture(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_say(v, "yes", sure, PCIE_LEVEL_GOOD, "PCI has addresses above 4 GiB%s",
 			g.kernel_made ? ", but the kernel may have made the room itself" : "");
 	} else if (g.all_low) {
-		bool plain = m->pc_stated && m->nocrs == PCIE_NO && m->ignored_aperture < 0;
+		bool plain = m->pc_stated && m->nocrs == PCIE_NO && m->ignored_aperture < 0 &&
+			     m->cut_window < 0;
 		say_no_aperture(j, v, plain ? PCIE_PROVEN : PCIE_LIKELY);
-	} else if (g.driver_saw_low || m->ignored_aperture >= 0) {
+	} else if (g.driver_saw_low || m->ignored_aperture >= 0 || m->cut_window >= 0) {
 		say_no_aperture(j, v, PCIE_LIKELY);
 	} else {
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
@@ -363,10 +368,14 @@ static const struct pcie_history *rescued(const struct pcie_judge *j)
 	}
 	const struct pcie_history *h = j->vram_bar->history;
 	const struct pcie_bar *b = j->vram_bar->bar;
-	if (!h || !h->has_firmware || h->after_driver || !b || !pcie_bar_is_high(b)) {
+	if (!h || h->after_driver || !h->nline || !b || !pcie_bar_is_high(b)) {
 		return NULL;
 	}
-	return h->firmware_base == 0 ? h : NULL;
+	if (h->has_firmware) {
+		/* All ones, cut to the BAR's size, are OVMF's way of giving up. */
+		return h->firmware_base >> 52 ? h : NULL;
+	}
+	return strstr(pcie_line_text(j->s, h->line[0]), "[mem 0x00000000-") ? h : NULL;
 }
 
 bool pcie_was_rescued(const struct pcie_judge *j)
@@ -425,7 +434,7 @@ static void judge_setup(const struct pcie_judge *j, struct pcie_verdict *v)
 		return;
 	}
 	if (m->low_complete && m->high_dev[0] < 0 && m->high_bridge < 0 && m->pc == PCIE_YES &&
-		m->nocrs != PCIE_YES && m->ignored_aperture < 0) {
+		m->nocrs != PCIE_YES && m->ignored_aperture < 0 && m->cut_window < 0) {
 		pcie_evidence(v, "N1", "root bus windows", "all of them end below 4 GiB");
 		pcie_say(v, "no", m->legacy_boot == PCIE_NO ? PCIE_LIKELY : PCIE_WEAK,
 			PCIE_LEVEL_NOTE, "off, or this firmware has no such option");

@@ -216,22 +216,36 @@ bool pcie_device_is_gpu(const struct pcie_device *d)
 	return d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200;
 }
 
-/* The BAR's number in d->bar that the ReBAR list names with the largest range, or -1. */
+/* The largest size of an entry's list. */
+static uint64_t largest_size(uint64_t supported)
+{
+	int top = supported ? 63 - __builtin_clzll(supported) : 0;
+	return (uint64_t)1 << top;
+}
+
+/*
+ * The BAR's number in d->bar that the ReBAR list names with the largest range, or -1. Where
+ * two reach as far (a doorbell up to 256 MiB beside a VRAM BAR that stays there), the one
+ * that is larger now.
+ */
 static int rebar_bar(const struct pcie_device *d)
 {
-	uint64_t best = 0;
+	uint64_t best = 0, best_size = 0;
 	int found = -1;
 	if (d->rebar.have != PCIE_KNOWN) {
 		return -1;
 	}
 	for (int e = 0; e < d->rebar.count && e < PCIE_REBAR_ENTRIES; e++) {
 		const struct pcie_rebar_entry *entry = &d->rebar.entry[e];
-		if (entry->supported <= best) {
+		uint64_t most = entry->supported ? largest_size(entry->supported) : 0;
+		uint64_t size = entry->has_current ? entry->current : 0;
+		if (most < best || most == 0 || (most == best && size <= best_size)) {
 			continue;
 		}
 		for (int i = 0; i < d->nbar; i++) {
 			if (d->bar[i].kind == PCIE_BAR_NORMAL && d->bar[i].index == entry->bar) {
-				best = entry->supported;
+				best = most;
+				best_size = size;
 				found = i;
 			}
 		}

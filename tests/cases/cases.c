@@ -276,15 +276,16 @@ static void check_verdicts(struct run *run, const struct js *expect, const struc
 	}
 }
 
-/* What "barscope COMMAND --json FILE" prints, and its exit status. */
-static char *run_barscope(const char *command, const char *file, int *ret_status)
+/* What "barscope COMMAND --json FILE ARGS" prints, and its exit status. */
+static char *run_barscope(const char *command, const char *file, const char *args, int *ret_status)
 {
 	const char *program = getenv("BARSCOPE");
 	struct text line = {0}, out = {0};
 	char buf[65536];
 	size_t n;
 
-	text_addf(&line, "'%s' %s --json '%s'", program ? program : "barscope", command, file);
+	text_addf(&line, "'%s' %s --json '%s' %s", program ? program : "barscope", command, file,
+		args);
 	FILE *f = popen(line.s, "r");
 	text_finish(&line);
 	if (!f) {
@@ -299,45 +300,84 @@ static char *run_barscope(const char *command, const char *file, int *ret_status
 	return text_steal(&out);
 }
 
+/* The command's JSON, or NULL with a failure. It may end with up to MAX_STATUS. */
+static struct js *ask(
+	struct run *run, const char *command, const char *file, const char *args, int max_status)
+{
+	struct why why = {""};
+	struct js *j = NULL;
+	int status;
+	char *text = run_barscope(command, file, args, &status);
+	if (status < 0 || status > max_status || js_parse(text, strlen(text), &j, &why) < 0) {
+		fail(run, "%s ended with %d: %s", command, status, why.text);
+		j = NULL;
+	}
+	free(text);
+	return j;
+}
+
+static void check_together(struct run *run, const struct js *want, const struct js *plan)
+{
+	static const char *const member[] = {"legacy", "tight", "of"};
+	const struct js *is = js_get(plan, "together");
+	for (size_t i = 0; i < ARRAY_LEN(member); i++) {
+		check_member(run, "plan together", want, is, member[i]);
+	}
+}
+
+/* The case's input: a paste, or a capture record. */
+static bool find_input(const char *folder, const char *name, char *buf, size_t size)
+{
+	static const char *const file[] = {"input.txt", "machine.rec"};
+	for (size_t i = 0; i < ARRAY_LEN(file); i++) {
+		snprintf(buf, size, "%s/%s/%s", folder, name, file[i]);
+		if (!access(buf, R_OK)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void check_case(const char *folder, struct run *run)
 {
 	char expect_path[4096], input_path[4096];
 	char *text;
 	size_t len;
 	struct why why = {""};
-	struct js *expect, *machine;
-	int status;
+	struct js *expect, *j;
 
 	snprintf(expect_path, sizeof(expect_path), "%s/%s/expect.json", folder, run->name);
-	snprintf(input_path, sizeof(input_path), "%s/%s/input.txt", folder, run->name);
 	if (file_read_all(expect_path, OUTPUT_MAX, &text, &len, &why) < 0) {
 		fail(run, "%s", why.text);
 		return;
 	}
 	int r = js_parse(text, len, &expect, &why);
 	free(text);
-	if (r < 0) {
-		fail(run, "expect.json: %s", why.text);
+	if (r < 0 || !find_input(folder, run->name, input_path, sizeof(input_path))) {
+		fail(run, "expect.json or input: %s", why.text);
 		return;
 	}
-	text = run_barscope("show", input_path, &status);
-	if (status != 0 || js_parse(text, strlen(text), &machine, &why) < 0) {
-		fail(run, "show ended with %d: %s", status, why.text);
-	} else {
-		check_facts(run, expect, machine);
-		js_free(machine);
+	/* Further witnesses lie beside it. */
+	struct text with = {0};
+	const struct js *more = js_get(expect, "with");
+	for (size_t i = 0; more && i < js_len(more); i++) {
+		text_addf(&with, " --with '%s/%s/%s'", folder, run->name, js_str(js_at(more, i)));
 	}
-	free(text);
-
-	struct js *verdicts;
-	text = run_barscope("check", input_path, &status);
-	if (status < 0 || status > 2 || js_parse(text, strlen(text), &verdicts, &why) < 0) {
-		fail(run, "check ended with %d: %s", status, why.text);
-	} else {
-		check_verdicts(run, expect, verdicts);
-		js_free(verdicts);
+	const char *args = with.s ? with.s : "";
+	if ((j = ask(run, "show", input_path, args, 0))) {
+		check_facts(run, expect, j);
+		js_free(j);
 	}
-	free(text);
+	if ((j = ask(run, "check", input_path, args, 2))) {
+		check_verdicts(run, expect, j);
+		js_free(j);
+	}
+	const struct js *plan = js_get(expect, "plan");
+	if (plan && (j = ask(run, "plan", input_path, js_get_str(plan, "args"), 2))) {
+		check_together(run, js_get(plan, "together"), j);
+		js_free(j);
+	}
+	text_finish(&with);
 	js_free(expect);
 }
 
@@ -374,7 +414,9 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < n; i++) {
 		struct run run = {.name = list[i]->d_name};
-		if (is_wanted(run.name, argc, argv)) {
+		char expect[4096];
+		snprintf(expect, sizeof(expect), "%s/%s/expect.json", folder, run.name);
+		if (!access(expect, R_OK) && is_wanted(run.name, argc, argv)) {
 			cases++;
 			check_case(folder, &run);
 			failed += run.failures > 0;
