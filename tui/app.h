@@ -55,6 +55,7 @@ struct tui_window {
 	unsigned zoom; /* index into the table of widths */
 	bool frozen;
 	uint64_t frozen_ns;         /* its right end then */
+	bool stands;                /* the right edge is not the present */
 	uint64_t end_ns, column_ns; /* right edge and width of a column, as drawn last */
 	size_t ncolumn;
 	struct runs_column column[TUI_COLUMNS_MAX];

@@ -216,19 +216,17 @@ static void draw_time_axis(
 	}
 	double step = time_steps[k].s;
 	int free_to = a.w;
-	if (p->seconds_ago < step / 10) {
-		tui_text_right(c, row, 0, 0, TUI_FAINT, "now");
-		free_to -= 4;
-	}
-	for (double t = ceil(p->seconds_ago / step) * step; t <= p->seconds_ago + p->seconds;
-		t += step) {
+	const char *edge = p->stands ? "end" : "now";
+	tui_text_right(c, row, 0, 0, TUI_FAINT, edge);
+	free_to -= 4;
+	for (double t = step; t <= p->seconds; t += step) {
 		char label[32];
-		int x = a.w - 1 - (int)lround((t - p->seconds_ago) * cells);
-		snprintf(label, sizeof(label), "%.3g %s ago", t / time_steps[k].unit,
-			time_steps[k].name);
+		int x = a.w - 1 - (int)lround(t * cells);
+		snprintf(label, sizeof(label), p->stands ? "-%.3g %s" : "%.3g %s ago",
+			t / time_steps[k].unit, time_steps[k].name);
 		int w = tui_text_width(c, label);
 		x -= w / 2;
-		if (t > 0 && x >= 0 && x + w < free_to) {
+		if (x >= 0 && x + w < free_to) {
 			tui_text(c, row, x, 0, TUI_FAINT, label);
 			free_to = x - 1;
 		}

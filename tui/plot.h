@@ -25,7 +25,7 @@ struct tui_plot {
 	struct tui_scale y;
 	struct tui_band baseline;
 	double seconds;     /* the time that all columns span */
-	double seconds_ago; /* of the right edge; 0: now */
+	bool stands;        /* the right edge is an end, not the present */
 	const char *empty;  /* said in the middle when no column has a sample; NULL: nothing */
 	int cursor;         /* column that the reading cursor is on; -1: none */
 	const double *mark; /* events: seconds before the right edge */

@@ -104,7 +104,7 @@ static void draw_latency(
 		.y = w->y,
 		.baseline = a->layer == TUI_HOST ? a->keep.baseline.band : (struct tui_band){0},
 		.seconds = (double)w->column_ns * (double)w->ncolumn / 1e9,
-		.seconds_ago = (double)(a->now_ns - MIN(w->end_ns, a->now_ns)) / 1e9,
+		.stands = w->stands,
 		.empty = why_empty(a),
 		.cursor = -1,
 	};

@@ -80,6 +80,11 @@ static uint64_t column_width(uint64_t window_ns, size_t ncolumn)
 	return MAX((w + unit - 1) / unit, 1) * unit;
 }
 
+static bool stands_still(const struct tui_live *live)
+{
+	return !tui_live_active(live) || live->status.phase == STRESS_PAUSED;
+}
+
 static uint64_t right_edge(const struct tui_window *w, const struct tui_live *live,
 	const struct runs_series *s, uint64_t now_ns)
 {
@@ -88,8 +93,7 @@ static uint64_t right_edge(const struct tui_window *w, const struct tui_live *li
 		return w->frozen_ns;
 	}
 	/* What has stopped stands still; what should run and does not shows a gap. */
-	bool stands = !tui_live_active(live) || live->status.phase == STRESS_PAUSED;
-	return stands && last ? last : MAX(now_ns, last);
+	return stands_still(live) && last ? last : MAX(now_ns, last);
 }
 
 static void update_columns(struct tui_window *w, const struct runs_series *s, uint64_t edge_ns,
@@ -149,6 +153,7 @@ void tui_window_update(struct tui_window *w, const struct tui_live *live, enum t
 	uint64_t width = column_width(tui_window_ns(w), n);
 	uint64_t edge = right_edge(w, live, s, now_ns);
 	update_columns(w, s, edge, width, n);
+	w->stands = w->frozen || stands_still(live);
 
 	if (w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns) {
 		runs_hist_reset(&w->hist);

@@ -64,13 +64,15 @@ react() { # WHAT LIMIT_MS
 
 # What stands on the terminal is what a complete redraw puts there. Nothing may move meanwhile.
 whole() { # WHAT
-    local before after
-    sleep 0.3
-    before=$(screen)
-    keys C-l
-    sleep 0.3
-    after=$(screen)
-    [ "$before" = "$after" ] && return
+    local before after try
+    for try in 1 2 3; do # figures and axis may still settle
+        sleep 0.3
+        before=$(screen)
+        keys C-l
+        sleep 0.3
+        after=$(screen)
+        [ "$before" = "$after" ] && return
+    done
     bad "$1: the screen differs from a complete redraw"
     diff <(echo "$before") <(echo "$after") | sed 's/^/    /'
 }
