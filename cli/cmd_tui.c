@@ -2,13 +2,16 @@
 /* "barscope" without a command: the screen. */
 #include <errno.h>
 #include <getopt.h>
+#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "tui/loop.h"
+#include "tui/picture.h"
 
 const char cmd_tui_options[] =
 	"\nOptions of the screen:\n"
@@ -24,7 +27,11 @@ const char cmd_tui_options[] =
 	"  --store FILE       where baselines and runs are kept\n"
 	"  --fps N            frames a second at most, 1 to 60; default 20\n"
 	"  --ascii            plain characters only\n"
-	"  --mouse            take the mouse too\n";
+	"  --mouse            take the mouse too\n"
+	"  --picture SECONDS  no terminal: run so long, then print the screen\n"
+	"    --size WxH       its size; default 120x40\n"
+	"    --keys KEYS      pressed once the machine was read\n"
+	"    --svg            as a picture, not as text\n";
 
 enum {
 	OPT_DEMO = 256,
@@ -40,6 +47,10 @@ enum {
 	OPT_FPS,
 	OPT_ASCII,
 	OPT_MOUSE,
+	OPT_PICTURE,
+	OPT_SIZE,
+	OPT_KEYS,
+	OPT_SVG,
 };
 
 static const struct option options[] = {
@@ -56,6 +67,10 @@ static const struct option options[] = {
 	{"fps", required_argument, NULL, OPT_FPS},
 	{"ascii", no_argument, NULL, OPT_ASCII},
 	{"mouse", no_argument, NULL, OPT_MOUSE},
+	{"picture", required_argument, NULL, OPT_PICTURE},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"keys", required_argument, NULL, OPT_KEYS},
+	{"svg", no_argument, NULL, OPT_SVG},
 	{NULL, 0, NULL, 0},
 };
 
@@ -82,6 +97,63 @@ static int parse_speed(const char *s, double *ret)
 	}
 	*ret = v;
 	return 0;
+}
+
+static int parse_side(const char *s, int *ret)
+{
+	uint64_t n;
+	if (text_parse_u64(s, 10, &n) < 0 || n < 1 || n > TUI_MAX_SIDE) {
+		return -EINVAL;
+	}
+	*ret = (int)n;
+	return 0;
+}
+
+static int parse_size(const char *s, struct tui_picture *p)
+{
+	char w[8];
+	size_t n = strcspn(s, "x");
+	if (s[n] == 'x' && n < sizeof(w)) {
+		memcpy(w, s, n);
+		w[n] = '\0';
+		if (parse_side(w, &p->w) == 0 && parse_side(s + n + 1, &p->h) == 0) {
+			return 0;
+		}
+	}
+	return cmd_usage_error("", "--size takes columns x rows up to %dx%d, not '%s'",
+		TUI_MAX_SIDE, TUI_MAX_SIDE, s);
+}
+
+static int take_picture_option(struct tui_picture *p, int opt, const char *arg)
+{
+	uint64_t n;
+	switch (opt) {
+	case OPT_PICTURE:
+		if (parse_count("--picture", arg, 1, 86400, &n)) {
+			return EXIT_USAGE;
+		}
+		p->seconds = (unsigned)n;
+		return 0;
+	case OPT_SIZE:
+		return parse_size(arg, p);
+	case OPT_KEYS:
+		p->keys = arg;
+		return 0;
+	default:
+		p->svg = true;
+		return 0;
+	}
+}
+
+static int take_picture(const struct tui_options *o, const struct tui_picture *p)
+{
+	struct why why;
+	_cleanup_free_ char *text = NULL;
+	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8") || p->svg;
+	if (tui_picture_take(o, p, utf8, &text, &why) < 0) {
+		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	return cmd_print(text);
 }
 
 static int take_option(struct tui_options *o, int opt, const char *arg)
@@ -148,6 +220,7 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 int cmd_tui(int argc, char **argv)
 {
 	struct tui_options o = {.fps = 20};
+	struct tui_picture p = {.w = 120, .h = 40};
 	stress_config_init(&o.config);
 	opterr = 0;
 	for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -155,13 +228,17 @@ int cmd_tui(int argc, char **argv)
 			return cmd_usage_error("", "'%s' is not an option or lacks its argument",
 				argv[optind - 1]);
 		}
-		int r = take_option(&o, opt, optarg);
+		int r = opt >= OPT_PICTURE ? take_picture_option(&p, opt, optarg)
+					   : take_option(&o, opt, optarg);
 		if (r) {
 			return r;
 		}
 	}
 	if (optind < argc) {
 		return cmd_usage_error("", "'%s' is not a command", argv[optind]);
+	}
+	if (p.seconds) {
+		return take_picture(&o, &p);
 	}
 	struct why why;
 	int r = tui_run(&o, &why);

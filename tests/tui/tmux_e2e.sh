@@ -45,10 +45,10 @@ expect() { # MS PATTERN WHAT
 # The median over eleven presses of ? from key to screen, the look with tmux included; the
 # best of three rounds, since other work on this machine is not what is tested.
 react() { # WHAT LIMIT_MS
-    local times i round
-    for round in 1 2 3; do
+    local times
+    for _ in 1 2 3; do
         times=()
-        for i in 1 2 3 4 5 6 7 8 9 10 11; do
+        for _ in 1 2 3 4 5 6 7 8 9 10 11; do
             keys '?'
             wait_for 3000 '─ Keys ─' || { bad "$1: the help did not open"; return; }
             times+=("$LAST_MS")
@@ -64,8 +64,8 @@ react() { # WHAT LIMIT_MS
 
 # What stands on the terminal is what a complete redraw puts there. Nothing may move meanwhile.
 whole() { # WHAT
-    local before after try
-    for try in 1 2 3; do # figures and axis may still settle
+    local before after
+    for _ in 1 2 3; do # figures and axis may still settle
         sleep 0.3
         before=$(screen)
         keys C-l
