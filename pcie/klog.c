@@ -123,7 +123,7 @@ void klog_forget(struct klog *k)
 	pcie_snapshot_destroy(k->snap);
 	k->snap = pcie_snapshot_create("");
 	k->last_dev = k->bridge = k->nvrm = k->shell = KLOG_NO_DEVICE;
-	k->open_root = KLOG_NO_DEVICE;
+	k->open_root = k->again_root = KLOG_NO_DEVICE;
 	memset(k->behind, 0xff, sizeof(k->behind));
 	memset(k->ctx, 0xff, sizeof(k->ctx));
 	memset(k->orphan, 0xff, sizeof(k->orphan));
@@ -257,7 +257,7 @@ static void message(struct klog *k, const char *s)
 		return;
 	}
 	(void)(klog_pci_message(k, s) || klog_drm_message(k, s) || klog_legacy_message(k, s) ||
-		klog_shell_message(k, s) || klog_host_message(k, s));
+		klog_shell_message(k, s) || klog_iommu_message(k, s) || klog_host_message(k, s));
 }
 
 int pcie_klog_parse(const struct pcie_lines *lines, struct pcie_snapshot *into, pcie_src src)
@@ -267,6 +267,7 @@ int pcie_klog_parse(const struct pcie_lines *lines, struct pcie_snapshot *into, 
 	klog_forget(&k);
 	while (klog_next(&reader, &k.msg)) {
 		if (k.msg.stamp.gap) {
+			klog_root_list_ends(&k, true);
 			k.bridge = k.nvrm = KLOG_NO_DEVICE;
 		}
 		k.used = false;

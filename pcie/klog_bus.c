@@ -331,6 +331,34 @@ static bool condition(struct klog *k, uint32_t dev, const char *s)
 	return false;
 }
 
+static void iommu_group(struct klog *k, uint32_t dev, uint64_t group)
+{
+	struct pcie_device *d = klog_dev(k, dev);
+	if (group < 1 << 24) {
+		d->have_iommu = PCIE_KNOWN;
+		d->iommu_group = (int)group;
+		k->used = true;
+	}
+}
+
+/* "iommu: Adding device 0000:01:00.0 to group 1" of 4.x and older. */
+bool klog_iommu_message(struct klog *k, const char *s)
+{
+	uint64_t v;
+	struct pcie_addr a;
+	if (!klog_eat(&s, "iommu: Adding device ") || !klog_find_addr(s, &a)) {
+		return false;
+	}
+	s = strstr(s, " to group ");
+	if (s && klog_match(s, " to group %u", &v, 1) == 1) {
+		uint32_t dev = klog_device(k, a);
+		if (dev != KLOG_NO_DEVICE) {
+			iommu_group(k, dev, v);
+		}
+	}
+	return true;
+}
+
 bool klog_device_message(struct klog *k, uint32_t dev, const char *s)
 {
 	uint64_t v;
@@ -347,9 +375,8 @@ bool klog_device_message(struct klog *k, uint32_t dev, const char *s)
 	case 'C':
 		return bridge_to(k, dev, s);
 	case 'A':
-		if (klog_match(s, "Adding to iommu group %u", &v, 1) == 1 && v < 1 << 24) {
-			d->have_iommu = PCIE_KNOWN;
-			d->iommu_group = (int)v;
+		if (klog_match(s, "Adding to iommu group %u", &v, 1) == 1) {
+			iommu_group(k, dev, v);
 			return true;
 		}
 		return bus_error(k, dev, s);

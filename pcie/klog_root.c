@@ -92,40 +92,88 @@ static void list_begins(struct klog *k, const struct klog_root *r)
 	k->open_root = (uint32_t)(r - k->root);
 }
 
-/* "root bus resource [mem 0x… window] (bus address [0x…])", "root bus resource [bus 00-fe]". */
-static void root_resource(struct klog *k, uint32_t domain, uint8_t bus, const char *s)
+static void take_listed(struct klog *k, uint32_t domain, uint8_t bus, const struct klog_listed *l)
 {
-	struct klog_range g;
-	if (!klog_range(&s, &g) || !g.has_base) {
-		return;
-	}
-	struct klog_root *r = k->new_boot ? NULL : find_root(k, domain, bus);
-	if (r && !is_open(k, r) && g.space != KLOG_BUS) {
-		if (is_listed(k, r, &g)) {
-			return; /* pasted twice */
-		}
-		klog_start(k, KLOG_MARK_LIST); /* a list that differs: the next boot's */
-	}
-	klog_fact(k);
-	r = root(k, domain, bus);
+	struct klog_root *r = root(k, domain, bus);
 	if (!r) {
 		return;
 	}
 	if (!is_open(k, r)) {
 		list_begins(k, r);
 	}
-	r->buses_last = g.space == KLOG_BUS;
+	r->buses_last = l->g.space == KLOG_BUS;
 	k->seen |= KLOG_SEEN_ROOT;
-	if (g.space == KLOG_BUS) {
+	if (l->g.space == KLOG_BUS) {
 		r->has_buses = true;
-		r->last_bus = (uint8_t)MIN(g.limit, 0xff);
+		r->last_bus = (uint8_t)MIN(l->g.limit, 0xff);
 		return;
 	}
-	struct pcie_aperture *a = aperture(k, domain, bus, &g);
+	size_t before = k->snap->naperture;
+	struct pcie_aperture *a = aperture(k, domain, bus, &l->g);
 	if (a) {
-		r->has_mem |= g.space == KLOG_MEM;
-		a->translated = klog_match(s, " (bus address [%x", (uint64_t[1]){0}, 1) == 1;
+		r->nlisted += k->snap->naperture > before;
+		r->has_mem |= l->g.space == KLOG_MEM;
+		a->translated = l->translated;
 		a->ignored = false;
+	}
+}
+
+/* The list in hand is not the one that was read: a later boot's. What it had so far is its. */
+static void other_list(struct klog *k, uint32_t domain, uint8_t bus)
+{
+	klog_start(k, KLOG_MARK_LIST);
+	klog_fact(k);
+	for (unsigned i = 0; i < k->nagain; i++) {
+		take_listed(k, domain, bus, &k->again[i]);
+	}
+	k->nagain = 0;
+}
+
+/*
+ * A root whose list ended is listed once more: pasted twice, or before and after a change of
+ * the setup. Returns true while nothing in it differs.
+ */
+static bool listed_again(struct klog *k, uint32_t domain, uint8_t bus, const struct klog_listed *l)
+{
+	struct klog_root *r = k->new_boot ? NULL : find_root(k, domain, bus);
+	if (!r) {
+		return false;
+	}
+	uint32_t index = (uint32_t)(r - k->root);
+	if (k->again_root != index) {
+		if (l->g.space == KLOG_BUS || !r->buses_last || !r->has_mem) {
+			return false;
+		}
+		k->again_root = index;
+		k->nagain = 0;
+	}
+	if (l->g.space == KLOG_BUS) {
+		k->again_root = KLOG_NO_DEVICE;
+		if (k->nagain >= r->nlisted) {
+			return true;
+		}
+	} else if (is_listed(k, r, &l->g)) {
+		if (k->nagain < ARRAY_LEN(k->again)) {
+			k->again[k->nagain++] = *l;
+		}
+		return true;
+	}
+	other_list(k, domain, bus);
+	return false;
+}
+
+/* "root bus resource [mem 0x… window] (bus address [0x…])", "root bus resource [bus 00-fe]". */
+static void root_resource(struct klog *k, uint32_t domain, uint8_t bus, const char *s)
+{
+	struct klog_listed l;
+	if (!klog_range(&s, &l.g) || !l.g.has_base) {
+		return;
+	}
+	l.translated = klog_match(s, " (bus address [%x", (uint64_t[1]){0}, 1) == 1;
+	k->used = true;
+	if (!listed_again(k, domain, bus, &l)) {
+		klog_fact(k);
+		take_listed(k, domain, bus, &l);
 	}
 }
 

@@ -94,7 +94,14 @@ struct klog_root {
 	bool has_buses, has_mem;
 	bool buses_last; /* "[bus 00-fe]" was the list's last line */
 	bool complete;
-	uint64_t found; /* when "PCI host bridge to bus" was said: µs + 1; 1 without a time */
+	unsigned nlisted; /* apertures that its list has named */
+	uint64_t found;   /* when "PCI host bridge to bus" was said: µs + 1; 1 without a time */
+};
+
+/* One line of a root's list. */
+struct klog_listed {
+	struct klog_range g;
+	bool translated;
 };
 
 /* GPU drivers by maker: lines without an address belong to the one that spoke last. */
@@ -136,7 +143,10 @@ struct klog {
 	uint32_t last_dev; /* a cache: the device of the last message */
 	uint32_t bridge;   /* whose window list is being read, since LIST_ORDER */
 	uint32_t list_order;
-	uint32_t open_root;        /* whose list of resources is being read */
+	uint32_t open_root;  /* whose list of resources is being read */
+	uint32_t again_root; /* whose list is read once more, so far the same as AGAIN */
+	unsigned nagain;
+	struct klog_listed again[32];
 	uint32_t behind[256];      /* the last bridge that leads to this bus number */
 	uint32_t ctx[KLOG_MAKERS]; /* the GPU that spoke last */
 	uint32_t
@@ -209,6 +219,7 @@ bool klog_legacy_window(struct klog *k, uint32_t dev, const char *s);
 
 /* klog_bus.c: discovery, bridges, links. */
 bool klog_device_message(struct klog *k, uint32_t dev, const char *s);
+bool klog_iommu_message(struct klog *k, const char *s);
 /* DEV's list of windows names SLOT with G. */
 void klog_window_listed(struct klog *k, uint32_t dev, int slot, const struct klog_range *g);
 /* Ends the list of windows in hand when DEV and S do not go on with it. */
