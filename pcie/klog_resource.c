@@ -453,6 +453,8 @@ static bool reg_message(struct klog *k, uint32_t dev, const char *s)
 	}
 	if (slot >= 0) { /* above 0xff: a VF BAR, which a line of its own sums up */
 		said(k, dev, slot, ENUMERATED, &g, false);
+		/* Most of those kernels do not say which are prefetchable. */
+		klog_resource(k, dev, slot)->typed &= !old || old_pref;
 	}
 	return true;
 }

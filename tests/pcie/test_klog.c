@@ -368,6 +368,32 @@ static void histories_are_bounded(void **state)
 	text_finish(&t);
 }
 
+/* "BAR 1 [mem …]" at the end of a text may be cut before ": can't claim": it takes nothing back. */
+static void the_last_line_may_be_cut(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s =
+		klog_read(PCI "BAR 1 [mem size 0x10000000 64bit pref]: failed to assign\n" PCI
+			      "BAR 1 [mem 0x6000000000-0x600fffffff 64bit pref]");
+	const struct pcie_bar *b =
+		pcie_device_find_bar(klog_at(s, "0000:01:00.0"), PCIE_BAR_NORMAL, 1);
+	assert_int_equal(b->assigned, PCIE_NO);
+	pcie_snapshot_destroy(s);
+
+	s = klog_read("pci 0000:00:01.0: bridge window [mem size 0x10000000 64bit pref]: failed to "
+		      "assign\n"
+		      "pci 0000:00:01.0: bridge window [mem 0x6000000000-0x600fffffff 64bit pref]");
+	assert_int_equal(
+		klog_history(s, "0000:00:01.0", "bridge window pref")->final, PCIE_FINAL_FAILED);
+	pcie_snapshot_destroy(s);
+
+	/* Alone it is all that is known. */
+	s = klog_read(PCI "BAR 1 [mem 0x6000000000-0x600fffffff 64bit pref]");
+	b = pcie_device_find_bar(klog_at(s, "0000:01:00.0"), PCIE_BAR_NORMAL, 1);
+	assert_int_equal(b->assigned, PCIE_YES);
+	pcie_snapshot_destroy(s);
+}
+
 static void broken_messages_say_nothing(void **state)
 {
 	(void)state;
@@ -411,6 +437,7 @@ int main(void)
 		cmocka_unit_test(sizing_and_pinning),
 		cmocka_unit_test(firmware_and_driver),
 		cmocka_unit_test(histories_are_bounded),
+		cmocka_unit_test(the_last_line_may_be_cut),
 		cmocka_unit_test(broken_messages_say_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
