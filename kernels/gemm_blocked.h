@@ -4,6 +4,7 @@
  * first and includes this once. It needs
  *
  *   vec, VEC_LEN                  a vector of that many floats
+ *   X_ROWS                        3 where there are 16 vector registers, 6 where 32
  *   vec_zero() vec_add(a, b)
  *   vec_fma(a, b, c)              a · b + c, one rounding
  *   vec_sum(v)                    all lanes, always in the same order
@@ -33,7 +34,7 @@
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL _Pragma("GCC unroll 32")
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
@@ -80,7 +81,7 @@ static vec load_w_rest(const char *w, size_t n, bool half)
 INLINE void dot(const struct chunk *c, bool half, const char *w, size_t step, size_t m, int R,
 	int MR, int U, vec *sum, size_t sum_step)
 {
-	vec acc[12]; /* [R][MR][U]: few enough to stay in registers */
+	vec acc[STREAMS * X_ROWS]; /* [R][MR][U]: few enough to stay in registers */
 	const float *x = c->x + m * c->x_stride;
 	const size_t size = half ? sizeof(uint16_t) : sizeof(float);
 	UNROLL for (int i = 0; i < R * MR * U; i++)
@@ -135,21 +136,39 @@ INLINE void dot(const struct chunk *c, bool half, const char *w, size_t step, si
 }
 
 /*
- * R rows for all MB rows of x, which are taken in threes, twos and ones: twelve sums, three
- * vectors of x and one of W fill sixteen registers. Only the first pass meets memory.
+ * R rows for all MB rows of x, in blocks of nearly equal size that fill the registers: R × 3
+ * sums, three vectors of x and one of W take sixteen of them, R × 6 take thirty-one of
+ * thirty-two. Only the first block meets memory.
  */
 INLINE void row_group(const struct chunk *c, bool half, const char *w, size_t step, size_t mb,
 	int R, vec *sum, size_t sum_step)
 {
-	size_t m = 0;
-	for (; mb - m == 3 || mb - m > 4; m += 3) {
-		dot(c, half, w, step, m, R, 3, 1, sum, sum_step);
-	}
-	for (; mb - m >= 2; m += 2) {
-		dot(c, half, w, step, m, R, 2, 1, sum, sum_step);
-	}
-	if (m < mb) {
-		dot(c, half, w, step, m, R, 1, 2, sum, sum_step);
+	for (size_t m = 0; m < mb;) {
+		size_t blocks = (mb - m + X_ROWS - 1) / X_ROWS;
+		size_t size = (mb - m + blocks - 1) / blocks;
+		switch (size) {
+		case 1: /* two accumulators each, since one would wait for itself */
+			dot(c, half, w, step, m, R, 1, 2, sum, sum_step);
+			break;
+		case 2:
+			dot(c, half, w, step, m, R, 2, 1, sum, sum_step);
+			break;
+		case 3:
+			dot(c, half, w, step, m, R, 3, 1, sum, sum_step);
+			break;
+#if X_ROWS > 3
+		case 4:
+			dot(c, half, w, step, m, R, 4, 1, sum, sum_step);
+			break;
+		case 5:
+			dot(c, half, w, step, m, R, 5, 1, sum, sum_step);
+			break;
+		case 6:
+			dot(c, half, w, step, m, R, 6, 1, sum, sum_step);
+			break;
+#endif
+		}
+		m += size;
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/arm/gemm_arm.h"
 
+#define X_ROWS 6
 enum { VEC_LEN = 4 };
 typedef float32x4_t vec;
 

@@ -6,6 +6,7 @@
 
 #include "kernels/x86/gemm_x86.h"
 
+#define X_ROWS 3
 enum { VEC_LEN = 8 };
 typedef __m256 vec;
 

@@ -6,6 +6,7 @@
 
 #include "kernels/x86/gemm_x86.h"
 
+#define X_ROWS 6
 enum { VEC_LEN = 16 };
 typedef __m512 vec;
 

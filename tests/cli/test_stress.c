@@ -337,6 +337,32 @@ static void bad_arguments_are_one_sentence(void **state)
 	}
 }
 
+static void a_record_is_asked_for_before_the_run(void **state)
+{
+	(void)state;
+	const char *path = script("1000 98000 900 100 repeat=50\n");
+	char store[160];
+	snprintf(store, sizeof(store), "%s", in_folder("store/barscope.db"));
+	struct outcome o;
+	for (int i = 1; i <= 2; i++) {
+		RUN(&o, "--script", path, "--record", "before", "--store", store, "--json");
+		assert_int_equal(o.status, 0);
+		struct js *j = parse(&o);
+		assert_int_equal(js_get_int(j, "run", -1), i);
+		assert_int_equal(js_get_int(j, "samples", -1), 50);
+		js_free(j);
+	}
+	/* Not a store, and no place for one: the run does not begin. */
+	RUN(&o, "--script", path, "--record", "before", "--store", path);
+	assert_int_equal(o.status, 3);
+	assert_string_equal(o.out, "");
+	assert_non_null(strstr(o.err, "is not a barscope store"));
+	RUN(&o, "--script", path, "--record", "before", "--store", "/proc/nowhere/barscope.db");
+	assert_int_equal(o.status, 3);
+	assert_string_equal(o.out, "");
+	assert_non_null(strstr(o.err, "/proc/nowhere"));
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -346,11 +372,9 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
 	(void)state;
-	static const char *const files[] = {"out", "err", "script"};
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		unlink(in_folder(files[i]));
-	}
-	return rmdir(folder);
+	char command[128];
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	return system(command);
 }
 
 int main(void)
@@ -364,6 +388,7 @@ int main(void)
 		cmocka_unit_test(corruption_is_a_finding),
 		cmocka_unit_test(trouble_keeps_what_was_measured),
 		cmocka_unit_test(signals_end_it_after_the_summary),
+		cmocka_unit_test(a_record_is_asked_for_before_the_run),
 		cmocka_unit_test(bad_arguments_are_one_sentence),
 	};
 	if (!getenv("BARSCOPE")) {

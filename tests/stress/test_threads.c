@@ -3,6 +3,7 @@
  * What threads and processes share without a lock: the ring, the status block, the pool.
  * Built twice, plain and under ThreadSanitizer, which fails the test for any data race.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -294,6 +295,23 @@ static void one_thread_needs_no_other(void **state)
 	stress_pool_destroy(p);
 }
 
+static void who_cannot_be_pinned_works_all_the_same(void **state)
+{
+	(void)state;
+	static const uint16_t cpu[2] = {65535, 65534}; /* no machine has them */
+	struct stress_pool *p;
+	int pin_errno = 0;
+	struct why why;
+	assert_int_equal(stress_pool_create(2, cpu, &p, &pin_errno, &why), 0);
+	assert_int_equal(pin_errno, EINVAL);
+	static struct tally t;
+	uint64_t start, end;
+	t.round = 5;
+	stress_pool_run(p, add_round, &t, &start, &end);
+	assert_int_equal(t.each[1].sum, 10);
+	stress_pool_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +323,7 @@ int main(void)
 		cmocka_unit_test(a_writer_that_died_is_given_up),
 		cmocka_unit_test(everybody_works_once_a_turn),
 		cmocka_unit_test(one_thread_needs_no_other),
+		cmocka_unit_test(who_cannot_be_pinned_works_all_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
