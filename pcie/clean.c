@@ -8,6 +8,7 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/addr.h"
 
 /* What the whole text shows about where it has been. */
 struct traits {
@@ -327,7 +328,7 @@ static size_t quote_marks(const char *s, size_t n)
 	return at;
 }
 
-/* Bullets, the marks of diff, and line numbers of grep -n and cat -n. */
+/* Bullets, the marks of diff, and line numbers of grep -n and cat -n. S ends in a NUL. */
 static size_t list_marks(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -358,7 +359,9 @@ static size_t list_marks(const char *s, size_t n)
 		return k + 1;
 	}
 	/* "12:01:00.0 VGA": no domain has fewer than four digits */
-	if (sign && s[k] == ':' && k - i < 4 && k + 8 < n && s[k + 3] == ':' && s[k + 6] == '.') {
+	struct pcie_addr a;
+	int used = sign && s[k] == ':' && k - i < 4 ? pcie_addr_scan(s + k + 1, &a) : -1;
+	if (used > 0 && is_blank(s[k + 1 + (size_t)used])) {
 		return k + 1;
 	}
 	return 0;
@@ -401,8 +404,9 @@ static size_t marks(const char *s, size_t n, bool numbered)
 /* A line is finished: takes its marks and trailing blanks away and notes it. */
 static void emit(struct pcie_clean *c, char *s, size_t n, size_t width, uint32_t number)
 {
-	size_t lead = marks(s, n, c->numbered);
 	char *stop = s + n;
+	*stop = '\0';
+	size_t lead = marks(s, n, c->numbered);
 
 	s += lead;
 	while (stop > s && is_blank(stop[-1])) {
@@ -621,6 +625,7 @@ int pcie_clean_text(const char *data, size_t len, struct pcie_clean *ret)
 	}
 	c.numbered = t.numbered;
 	clean_lines(&c, data, len, &t);
+	c.lines.cut = len > 0 && data[len - 1] != '\n';
 	free(copy);
 	*ret = c;
 	return 0;

@@ -21,6 +21,7 @@ void pcie_lines_push(struct pcie_lines *l, const char *s, size_t len, uint32_t n
 void pcie_lines_split(struct pcie_lines *l, char *text, size_t len)
 {
 	char *end = text + len;
+	l->cut = len > 0 && end[-1] != '\n';
 	uint32_t number = 0;
 
 	for (char *s = text; s < end;) {

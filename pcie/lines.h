@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ struct pcie_line {
 struct pcie_lines {
 	struct pcie_line *line;
 	size_t n, cap;
+	bool cut; /* the text ends without a line end: its last number may go on */
 };
 
 void pcie_lines_push(struct pcie_lines *l, const char *s, size_t len, uint32_t number);

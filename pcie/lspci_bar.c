@@ -140,15 +140,27 @@ static bool parse_region(const char *s, struct pcie_bar *b)
 	return false;
 }
 
-static struct pcie_bar *add_bar(struct pcie_device *d, const struct pcie_bar *b)
+/* A line with a number may be about a BAR that a listing without numbers had before. */
+static struct pcie_bar *find_slot(struct pcie_device *d, const struct pcie_bar *b)
 {
-	struct pcie_bar *slot = pcie_device_bar(d, b->kind, b->index);
+	for (int i = 0; i < d->nbar && b->index >= 0 && b->has_base; i++) {
+		struct pcie_bar *a = &d->bar[i];
+		if (a->kind == b->kind && a->index < 0 && a->has_base && a->base == b->base &&
+			!pcie_device_find_bar(d, b->kind, b->index)) {
+			return a;
+		}
+	}
+	return pcie_device_bar(d, b->kind, b->index);
+}
+
+static void add_bar(struct pcie_device *d, const struct pcie_bar *b)
+{
+	struct pcie_bar *slot = find_slot(d, b);
 	if (slot) {
 		struct pcie_bar_register reg = slot->reg;
 		*slot = *b;
 		slot->reg = reg;
 	}
-	return slot;
 }
 
 /* VF BARs stand inside the SR-IOV capability; without that line they show by form and order. */
@@ -198,6 +210,9 @@ size_t lspci_take_region(
 	}
 	if (!parse_region(s, &b)) {
 		return n;
+	}
+	if (l->cut && at + n == l->n && b.has_base && lspci_hex_digit(q.s[q.len - 1]) >= 0) {
+		return n; /* the text ends inside the address */
 	}
 	if (vf) {
 		b.kind = PCIE_BAR_VF;

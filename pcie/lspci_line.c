@@ -171,6 +171,9 @@ static size_t take_link(
 		n++;
 	}
 
+	if (l->cut && at + n == l->n && !has_width(q.s)) {
+		return n; /* the text ends here: "Width x1" may have been "x16" */
+	}
 	struct pcie_link *link = &p->b.d.link;
 	bool cap = word == WORD_LINK_CAP;
 	link->have = PCIE_KNOWN;

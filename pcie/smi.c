@@ -114,11 +114,10 @@ static void select_device(struct reader *r, struct pcie_addr a)
 		d->ids_src = r->src;
 		d->vendor = VENDOR_NVIDIA;
 	}
-	if (d->have_class != PCIE_KNOWN) {
-		/* which of the display classes is not said; none has a larger claim to be a GPU */
-		d->have_class = PCIE_KNOWN;
-		d->class_code = 0x030000;
-		d->class_no_progif = true;
+	if (d->have_driver == PCIE_UNKNOWN) { /* these tools list no others */
+		d->have_driver = PCIE_KNOWN;
+		d->driver_src = r->src;
+		text_copy(d->driver, sizeof(d->driver), "nvidia");
 	}
 	r->part = PART_OTHER;
 	r->in_mig = false;
@@ -334,6 +333,21 @@ static void take_title(struct reader *r, const char *title, size_t indent)
 	}
 }
 
+/* "|   0  NVIDIA GeForce RTX 4090        Off |" */
+static void take_row_name(struct reader *r, const char *s)
+{
+	struct pcie_device *d = current(r);
+	s = skip(s + 1);
+	size_t digits = strspn(s, "0123456789");
+	const char *name = skip(s + digits), *end = strstr(name, "  ");
+	if (digits == 0 || name == s + digits || !end || d->name[0]) {
+		return;
+	}
+	size_t n = MIN((size_t)(end - name), sizeof(d->name) - 1);
+	memcpy(d->name, name, n);
+	d->name[n] = '\0';
+}
+
 /* The table of plain nvidia-smi: address in one row, "1MiB / 24564MiB" in the next. */
 static void take_row(struct reader *r, const char *s)
 {
@@ -341,6 +355,7 @@ static void take_row(struct reader *r, const char *s)
 	uint64_t bytes;
 	if (scan_row(s, &a)) {
 		select_device(r, a);
+		take_row_name(r, s);
 		r->said++;
 		return;
 	}

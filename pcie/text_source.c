@@ -64,14 +64,16 @@ static void push_gap(struct pcie_lines *to, const struct pcie_line *l)
  * Each line to its reader. A line of no kind goes with what stood before it: the
  * rest of a wrapped log message, a value of nvidia-smi, a detail of a device.
  */
-static void route(
-	const struct pcie_lines *l, bool cut, struct pcie_lspci *lspci, struct sections *to)
+static void route(const struct pcie_lines *l, struct pcie_lspci *lspci, struct sections *to)
 {
 	enum pcie_text_kind now = PCIE_TEXT_OTHER;
 	struct pcie_addr about;
 
 	for (size_t i = 0; i < l->n;) {
 		const struct pcie_line *line = &l->line[i];
+		if (line->len == 0 && l->cut && i + 1 == l->n) {
+			break; /* a line that has only begun */
+		}
 		if (line->len == 0) {
 			pcie_lspci_blank(lspci);
 			push_gap(lines_of(to, now), line);
@@ -104,7 +106,7 @@ static void route(
 		}
 		i++;
 	}
-	pcie_lspci_end(lspci, cut);
+	pcie_lspci_end(lspci, true); /* no line behind the last tells that nothing is missing */
 }
 
 /*
@@ -264,7 +266,7 @@ int pcie_text_scan(
 	}
 	struct pcie_snapshot *s = pcie_snapshot_create(name);
 	struct pcie_lspci *lspci = pcie_lspci_create(s);
-	route(&clean.lines, len > 0 && data[len - 1] != '\n', lspci, &sec);
+	route(&clean.lines, lspci, &sec);
 	read_sections(s, &sec, lspci);
 	if (clean.cut) {
 		pcie_snapshot_note(

@@ -54,6 +54,7 @@ static void undoes_what_happened_on_the_way(void **state)
 		{"12:\tRegion 1\n13-\tx\n12:01:00.0 VGA\n7:[ 0.1] x",
 			"\tRegion 1|\tx|01:00.0 VGA|[ 0.1] x"},
 		{"     3\tRegion 2", "Region 2"},
+		{"12:0000:01:00.0 VGA", "0000:01:00.0 VGA"},
 		{"10: 0c 00\n00:02.0 VGA\n0000:01:00.0 x", "10: 0c 00|00:02.0 VGA|0000:01:00.0 x"},
 		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x", "red x"},
 		{"a\xc2\xa0"

@@ -332,10 +332,108 @@ static void facts_come_back(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Does A, read from a beginning of the text, say nothing but what B, from all of it, says? */
+static void check_part(
+	struct trial *t, const struct pcie_device *a, const struct pcie_device *b, size_t len)
+{
+	for (int i = 0; i < a->nbar; i++) {
+		const struct pcie_bar *x = &a->bar[i], *y = NULL;
+		for (int k = 0; k < b->nbar && !y; k++) {
+			const struct pcie_bar *c = &b->bar[k];
+			bool same = c->kind == x->kind && c->io == x->io &&
+				    (x->index < 0 || c->index < 0 || c->index == x->index) &&
+				    (!x->has_base || (c->has_base && c->base == x->base));
+			y = same ? c : NULL;
+		}
+		if (x->have != PCIE_KNOWN) {
+			continue;
+		}
+		if (x->index < 0 && !x->has_base && i < b->nbar) {
+			y = &b->bar[i]; /* by its place */
+		}
+		if (!y || (x->has_size && (!y->has_size || x->size != y->size)) ||
+			(x->is64_known &&
+				(x->is64 != y->is64 || x->prefetchable != y->prefetchable))) {
+			failed(t, "cut at %zu: BAR %d at 0x%llx, 0x%llx bytes", len, x->index,
+				(unsigned long long)x->base, (unsigned long long)x->size);
+		}
+	}
+	for (int i = 0; i < PCIE_WINDOWS; i++) {
+		const struct pcie_window *x = &a->window[i], *y = &b->window[i];
+		if (x->have == PCIE_KNOWN && (x->base != y->base || x->limit != y->limit)) {
+			failed(t, "cut at %zu: window 0x%llx-0x%llx", len,
+				(unsigned long long)x->base, (unsigned long long)x->limit);
+		}
+	}
+	for (int i = 0; i < a->rebar.count; i++) {
+		const struct pcie_rebar_entry *x = &a->rebar.entry[i], *y = &b->rebar.entry[i];
+		if (i >= b->rebar.count || x->bar != y->bar || (x->supported & ~y->supported) ||
+			(x->has_current && x->current != y->current)) {
+			failed(t, "cut at %zu: ReBAR entry %d", len, i);
+		}
+	}
+	if (a->rebar.have == PCIE_ABSENT && b->rebar.have != PCIE_ABSENT) {
+		failed(t, "cut at %zu: ReBAR is absent", len);
+	}
+	if (a->have_ids == PCIE_KNOWN &&
+		((a->vendor && a->vendor != b->vendor) || (a->device && a->device != b->device))) {
+		failed(t, "cut at %zu: ids %04x:%04x", len, a->vendor, a->device);
+	}
+	if ((a->link.width && a->link.width != b->link.width) ||
+		(a->link.speed && a->link.speed != b->link.speed) ||
+		(a->is_bridge && a->secondary && a->secondary != b->secondary)) {
+		failed(t, "cut at %zu: link or bus", len);
+	}
+}
+
+static void a_cut_text_invents_nothing(void **state)
+{
+	(void)state;
+	unsigned bad = 0;
+	for (uint64_t i = 1; i <= 12 && bad < 3; i++) {
+		struct gen_machine m;
+		uint64_t seed = 1000 + i;
+		struct trial t = {.seed = seed,
+			.o = {.era = (enum era)(i % ERAS),
+				.verbose = 1 + (int)(i / ERAS),
+				.hex = i % 3 == 2 ? 3 : 0,
+				.numeric = i & 1}};
+		struct text text = {0};
+		struct pcie_snapshot *all, *part;
+
+		gen_machine(&m, &seed);
+		m.n = MIN(m.n, 5);
+		gen_lspci(&m, &t.o, &text);
+		assert_int_equal(pcie_text_scan("all", text.s, text.len, &all, NULL), 0);
+		for (size_t len = 1; len < text.len; len++) {
+			if (pcie_text_scan("part", text.s, len, &part, NULL) < 0) {
+				continue;
+			}
+			for (size_t k = 0; k < part->ndev; k++) {
+				int dev = pcie_snapshot_find(all, part->dev[k].addr);
+				if (dev < 0) {
+					failed(&t, "cut at %zu: a device that is not there", len);
+					continue;
+				}
+				check_part(&t, &part->dev[k], &all->dev[dev], len);
+			}
+			pcie_snapshot_destroy(part);
+		}
+		pcie_snapshot_destroy(all);
+		if (t.failures > 0 && getenv("BARSCOPE_SHOW_TEXT")) {
+			printf("%s\n", text.s);
+		}
+		text_finish(&text);
+		bad += t.failures > 0;
+	}
+	assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_come_back),
+		cmocka_unit_test(a_cut_text_invents_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
