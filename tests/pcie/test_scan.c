@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -342,6 +344,97 @@ static void what_the_firmware_shows(void **state)
 	free(text);
 }
 
+/* What names a person, a host or a card is read by nobody, or masked where it is in a text. */
+static void a_record_names_nobody(void **state)
+{
+	const struct scratch *t = *state;
+	put(t, "sys/devices/pci0000:00/0000:00:02.0/class", "0x030000\n");
+	put(t, "sys/devices/pci0000:00/0000:00:02.0/serial_number", "SECRET-1\n");
+	put(t, "sys/devices/pci0000:00/0000:00:02.0/unique_id", "SECRET-2\n");
+	put(t, "sys/bus/pci/devices/0000:00:02.0", "../../../devices/pci0000:00/0000:00:02.0");
+	put(t, "sys/class/dmi/id/product_serial", "SECRET-3\n");
+	put(t, "sys/class/dmi/id/product_uuid", "SECRET-4\n");
+	put(t, "sys/class/dmi/id/product_name", "Tower 7\n");
+	put(t, "proc/sys/kernel/hostname", "atlas\n");
+	put(t, "proc/version", "Linux version 6.1.0-32-amd64 (someone@SECRET-5) (gcc) #1 SMP\n");
+	put(t, "proc/cmdline",
+		"root=UUID=0123abcd-4567-89ab-cdef-0123456789ab pci=realloc netname=atlas "
+		"hw=52:54:00:12:34:56 ro\n");
+	put(t, "proc/driver/nvidia/gpus/0000:00:02.0/information",
+		"Model: \t\t NVIDIA Test\nGPU UUID: \t GPU-SECRET-6\nVideo BIOS: \t 1.2.3\n");
+	put(t, "proc/driver/nvidia/params",
+		"EnableResizableBar: 1\nRegistryDwords: \"SECRET-7\"\n");
+
+	char *text;
+	size_t len;
+	struct why why;
+	assert_int_equal(pcie_capture(t->path, false, false, &text, &len, &why), 0);
+	static const char *const never[] = {
+		"SECRET", "0123abcd", "0123456789ab", "52:54:00:12:34:56", "atlas"};
+	for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+		if (strstr(text, never[i])) {
+			fail_msg("the record holds %s:\n%s", never[i], text);
+		}
+	}
+	/* What matters is still there, and the scan of the machine masks the same. */
+	struct pcie_snapshot *record = scan_text(text, len), *tree = scan(t->path);
+	assert_non_null(strstr(record->host.cmdline, "pci=realloc"));
+	assert_string_equal(record->host.kernel, "6.1.0-32-amd64");
+	assert_string_equal(record->host.product, "Tower 7");
+	assert_string_equal(record->dev[0].vbios, "1.2.3");
+	assert_string_equal(record->dev[0].name, "NVIDIA Test");
+	assert_string_equal(record->host.cmdline, tree->host.cmdline);
+	pcie_snapshot_destroy(record);
+	pcie_snapshot_destroy(tree);
+	free(text);
+}
+
+/* Devices that come and go while they are read: never a crash, never a wrong neighbour. */
+static void devices_vanish_while_they_are_read(void **state)
+{
+	const struct scratch *t = *state;
+	enum { DEVICES = 8, SCANS = 150 };
+	char name[128];
+	for (int i = 0; i < DEVICES; i++) {
+		static const char *const attr[][2] = {
+			{"vendor", "0x10de\n"}, {"device", "0x2684\n"}, {"class", "0x030000\n"}};
+		for (size_t a = 0; a < ARRAY_LEN(attr); a++) {
+			snprintf(name, sizeof(name), "devices/pci0000:00/0000:00:%02x.0/%s", i + 1,
+				attr[a][0]);
+			put(t, name, attr[a][1]);
+		}
+		char target[128];
+		snprintf(target, sizeof(target), "../../../devices/pci0000:00/0000:00:%02x.0",
+			i + 1);
+		snprintf(name, sizeof(name), "bus/pci/devices/0000:00:%02x.0", i + 1);
+		put(t, "bus/pci/devices/README", "");
+		put_link(t, name, target);
+	}
+	char from[PATH_MAX], to[PATH_MAX];
+	snprintf(from, sizeof(from), "%s/devices/pci0000:00/0000:00:03.0", t->path);
+	snprintf(to, sizeof(to), "%s/devices/gone", t->path);
+	pid_t child = fork();
+	if (child == 0) {
+		for (;;) {
+			if (rename(from, to) == 0) {
+				rename(to, from);
+			}
+		}
+	}
+	assert_true(child > 0);
+	for (int n = 0; n < SCANS; n++) {
+		struct pcie_snapshot *s = scan(t->path);
+		assert_true(s->ndev >= DEVICES - 1);
+		for (size_t i = 0; i < s->ndev; i++) {
+			const struct pcie_device *d = &s->dev[i];
+			assert_true(d->addr.dev == 3 || d->device == 0x2684);
+		}
+		pcie_snapshot_destroy(s);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 static void bad_inputs(void **state)
 {
 	const struct scratch *t = *state;
@@ -447,6 +540,9 @@ int main(void)
 		cmocka_unit_test(denied_is_not_absent),
 		cmocka_unit_test_setup_teardown(damaged_trees, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_firmware_shows, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_names_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			devices_vanish_while_they_are_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_inputs, setup, teardown),
 		cmocka_unit_test(records_that_are_cut_or_odd),
 		cmocka_unit_test(libpci_cannot_end_the_program),
