@@ -240,8 +240,9 @@ static void parse_link(struct pcie_device *d, pcie_src src, int arg, const char 
 	uint64_t width = 0;
 	bool is_speed = arg == LINK_SPEED || arg == LINK_MAX_SPEED;
 
-	/* 255 is what the kernel prints for a width that it does not know. */
-	if (is_speed ? !parse_speed(s, &speed) : !number(s, 10, &width) || width >= 255) {
+	/* 0 and 255 are what the kernel prints for a width that there is not or it does not know.
+	 */
+	if (is_speed ? !parse_speed(s, &speed) : !number(s, 10, &width) || !width || width >= 255) {
 		return;
 	}
 	switch ((enum link_field)arg) {

@@ -75,8 +75,8 @@ static void decode_config(struct pcie_feed *f, struct pcie_device *d)
 	if (k.have_class == PCIE_KNOWN) {
 		d->class_code = k.class_code;
 	}
+	d->link = d->link.have == PCIE_KNOWN ? d->link : k.link;
 	if (!config_is_full(f) || d->config_gone) {
-		d->link = d->link.have == PCIE_KNOWN ? d->link : k.link;
 		d->rebar = d->rebar.have == PCIE_KNOWN ? d->rebar : k.rebar;
 		if (k.have_subsystem == PCIE_KNOWN) {
 			d->have_subsystem = PCIE_KNOWN;

@@ -153,6 +153,7 @@ static void links(void **state)
 		{"current_link_speed", "99999999999 GT/s", PCIE_UNKNOWN, 0, 0},
 		{"current_link_width", "16\n", PCIE_KNOWN, 0, 16},
 		{"current_link_width", "255\n", PCIE_UNKNOWN, 0, 0},
+		{"current_link_width", "0\n", PCIE_UNKNOWN, 0, 0},
 		{"current_link_width", "", PCIE_UNKNOWN, 0, 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
