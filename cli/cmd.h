@@ -23,6 +23,7 @@ struct cmd {
 };
 
 int cmd_check(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_capture(int argc, char **argv);

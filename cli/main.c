@@ -13,6 +13,7 @@ static const struct cmd commands[] = {
 	{"check", "[SOURCE] [--gpu BDF] [--require LIST] [--explain] [--json]",
 		"verdicts with evidence, worst first", cmd_check},
 	{"compare", "A B [--json]", "two runs, labels or exported files", cmd_compare},
+	{"diff", "A [B] [--json]", "what changed between two machines", cmd_diff},
 	{"doctor", "[--symptom WORD] [--build-dir DIR] [--fix-script] [--json]",
 		"environment, driver, BIOS and PCIe, clocks", cmd_doctor},
 	{"plan", "[SOURCE] [--gpu BDF] [--size SIZE] [--without BDF] [--map] [--json]",

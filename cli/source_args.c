@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cli/cmd.h"
+#include "cli/store_args.h"
 
 struct parser {
 	int argc;
@@ -76,6 +79,10 @@ static int common_option(struct parser *p, struct cmd_source_args *ret)
 		ret->with[ret->nwith++] = value;
 		return 1;
 	}
+	if (is_option(p, "store", &value)) {
+		ret->store = take_value(p, "store", value);
+		return ret->store ? 1 : -1;
+	}
 	if (is_option(p, "wake", &value) && !value) {
 		ret->wake = true;
 		return 1;
@@ -130,6 +137,44 @@ void cmd_source_finish(struct cmd_source_args *a)
 	a->with = NULL;
 }
 
+/* A run or label: what is forced to be one, and a name that no file has. */
+static bool names_a_run(const char *source)
+{
+	if (!source || !strcmp(source, "live") || !strcmp(source, "-")) {
+		return false;
+	}
+	return !strncmp(source, "run:", 4) || !strncmp(source, "label:", 6) ||
+	       (access(source, F_OK) && errno == ENOENT && !strchr(source, '/'));
+}
+
+/* The machine of the newest run that REF names and that has one kept. */
+static int scan_run(const char *store, const char *ref, struct pcie_snapshot **ret, struct why *why)
+{
+	char boot_id[RUNS_BOOT_ID_MAX];
+	struct runs_store *s;
+	int r = cmd_store_open(store, RUNS_STORE_READ, &s, boot_id, why);
+	if (r < 0) {
+		struct why reason = *why;
+		why_set(why, "%s: no such file, and %s", ref, reason.text);
+		return r;
+	}
+	_cleanup_runs_ struct runs_list list = {0};
+	_cleanup_free_ char *record = NULL;
+	size_t len = 0;
+	r = runs_info_find(s, ref, boot_id, &list, why);
+	for (size_t i = list.n; !r && !record && i-- > 0;) {
+		if (list.run[i].machine) {
+			r = runs_info_machine(s, list.run[i].machine, &record, &len, why);
+		}
+	}
+	runs_store_close(s);
+	if (!r && !record) {
+		why_set(why, "%s: no machine was kept with it", ref);
+		return -ENODATA;
+	}
+	return r < 0 ? r : pcie_scan_buffer(ref, record, len, ret, why);
+}
+
 int cmd_source_scan(
 	const struct cmd_source_args *a, size_t i, struct pcie_snapshot **ret, struct why *why)
 {
@@ -140,6 +185,9 @@ int cmd_source_scan(
 		.wake = a->wake,
 		.log = a->log,
 	};
+	if (names_a_run(o.source)) {
+		return scan_run(a->store, o.source, ret, why);
+	}
 	return pcie_scan(&o, ret, why);
 }
 

@@ -10,9 +10,11 @@
 
 #define CMD_SOURCE_HELP                                                                                \
 	"  SOURCE       nothing or 'live': this machine; a folder with sys/ and proc/, or a copy of\n" \
-	"               /sys; a file or '-': a capture record, or text (lspci, dmesg, ...)\n"          \
+	"               /sys; a file or '-': a capture record, or text (lspci, dmesg, ...); else a\n"  \
+	"               run's id or label in the store ('run:12', 'label:before' force it)\n"          \
 	"  --with FILE  a further witness of the same machine; may be repeated\n"                      \
-	"  --wake       read sleeping devices too, which wakes them\n"
+	"  --wake       read sleeping devices too, which wakes them\n"                                 \
+	"  --store FILE  the store; else $XDG_DATA_HOME/barscope/barscope.db\n"
 
 /* An option of the command's own: "--NAME" sets *SET, or "--NAME VALUE" sets *VALUE; with a
  * LETTER "-L" is the same. */
@@ -30,7 +32,8 @@ struct cmd_source_args {
 	const char **with;
 	size_t nwith;
 	bool wake;
-	bool log; /* for the command to set: read the live kernel log too */
+	const char *store; /* --store FILE: where runs are looked up */
+	bool log;          /* for the command to set: read the live kernel log too */
 };
 
 /*

@@ -95,7 +95,7 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_advise_cause(j, v);
 		return;
 	}
-	if (j->invalid && contradicts(j)) {
+	if (j->invalid && !j->all_slots_seen && contradicts(j)) {
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
 			"the driver found a BAR without an address, another reading shows one: two "
 			"boots, or two moments");

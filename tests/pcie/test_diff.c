@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machines.h"
+#include "pcie/diff.h"
+
+#define HIGH ((uint64_t)0x4000000000)
+
+/* A GPU behind one root port and a capture card behind another, on buses FIRST and FIRST + 1. */
+static struct pcie_snapshot *desk(uint8_t first)
+{
+	struct pcie_snapshot *s = machine_pc();
+	char addr[32];
+	int gpu_port = machine_bridge(s, "0000:00:01.0", -1, first, HIGH, HIGH + GIB - 1);
+	int card_port = machine_bridge(s, "0000:00:1c.0", -1, (uint8_t)(first + 1), 0, 0);
+	snprintf(addr, sizeof(addr), "0000:%02x:00.0", first);
+	int gpu = machine_gpu(s, addr, gpu_port);
+	machine_low_bar(s, gpu, 0, 0xe0000000, 16 * MIB);
+	machine_bar(s, gpu, 1, HIGH, 256 * MIB);
+	machine_rebar(s, gpu, 1, 256 * MIB, SIZES(6, 15));
+	snprintf(addr, sizeof(addr), "0000:%02x:00.0", first + 1);
+	int card = machine_gpu(s, addr, card_port);
+	s->dev[card].vendor = 0x1cd7;
+	s->dev[card].device = 0x0010;
+	s->dev[card].class_code = 0x040000;
+	s->dev[card].have_driver = PCIE_KNOWN;
+	strcpy(s->dev[card].driver, "capture");
+	machine_low_bar(s, card, 0, 0xe2000000, MIB);
+	pcie_snapshot_settle(s);
+	return s;
+}
+
+static int find(const struct pcie_snapshot *s, const char *addr)
+{
+	struct pcie_addr a;
+	assert_int_equal(pcie_addr_parse(addr, &a), 0);
+	int i = pcie_snapshot_find(s, a);
+	assert_true(i >= 0);
+	return i;
+}
+
+static const struct pcie_change *change(const struct pcie_changes *c, const char *what)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!strcmp(c->change[i].what, what)) {
+			return &c->change[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct pcie_pair *pair_of(const struct pcie_diff *d, int b)
+{
+	for (size_t i = 0; i < d->npair; i++) {
+		if (d->pair[i].b == b) {
+			return &d->pair[i];
+		}
+	}
+	return NULL;
+}
+
+static void nothing_differs(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	assert_true(pcie_diff_is_empty(d));
+	assert_false(pcie_diff_is_worse(d));
+	assert_int_equal(d->matched, 4);
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+/* A new card shifts all bus numbers: nobody is gone. */
+static void bus_numbers_shift(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(4);
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	assert_int_equal(d->matched, 4);
+	assert_int_equal(d->ngone, 0);
+	assert_int_equal(d->nfresh, 0);
+	const struct pcie_pair *p = pair_of(d, find(b, "0000:04:00.0"));
+	assert_non_null(p);
+	assert_true(p->moved);
+	assert_int_equal(p->a, find(a, "0000:01:00.0"));
+	assert_int_equal(p->changes.n, 0);
+	assert_false(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+/* The classic: a BIOS change gives the GPU its BAR, and the capture card loses its driver. */
+static void what_a_bios_change_did(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	int gpu = find(b, "0000:01:00.0"), card = find(b, "0000:02:00.0");
+	a->host.have_dmi = b->host.have_dmi = PCIE_KNOWN;
+	strcpy(a->host.bios_version, "1.07");
+	strcpy(b->host.bios_version, "1.08");
+	struct pcie_bar *bar = pcie_device_bar(&b->dev[gpu], PCIE_BAR_NORMAL, 1);
+	bar->size = 32 * GIB;
+	b->dev[gpu].rebar.entry[0].current = 32 * GIB;
+	b->dev[card].have_driver = PCIE_ABSENT;
+
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	const struct pcie_change *c = change(&d->host, "BIOS version");
+	assert_non_null(c);
+	assert_string_equal(c->after, "1.08");
+	const struct pcie_pair *p = pair_of(d, gpu);
+	assert_non_null(p);
+	assert_int_equal(change(&p->changes, "BAR 1")->worse, PCIE_NO);
+	assert_string_equal(change(&p->changes, "rebar")->before, "off");
+	assert_string_equal(change(&p->changes, "rebar")->after, "full");
+	assert_int_equal(change(&p->changes, "rebar")->worse, PCIE_NO);
+	p = pair_of(d, card);
+	assert_non_null(p);
+	assert_string_equal(change(&p->changes, "driver")->after, "none");
+	assert_int_equal(change(&p->changes, "driver")->worse, PCIE_YES);
+	assert_true(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+
+	/* The other way round it is the GPU that lost. */
+	d = pcie_diff_create(b, a);
+	assert_int_equal(change(&pair_of(d, gpu)->changes, "BAR 1")->worse, PCIE_YES);
+	assert_int_equal(change(&pair_of(d, card)->changes, "driver")->worse, PCIE_NO);
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+/* A BAR that was wiped is a loss; so is a device that is not there any more. */
+static void losses(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	int gpu = find(b, "0000:01:00.0");
+	struct pcie_bar *bar = pcie_device_bar(&b->dev[gpu], PCIE_BAR_NORMAL, 1);
+	bar->have = PCIE_ABSENT;
+	bar->assigned = PCIE_TRI_UNKNOWN;
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	const struct pcie_change *c = change(&pair_of(d, gpu)->changes, "BAR 1");
+	assert_int_equal(c->worse, PCIE_YES);
+	assert_string_equal(c->after, "no address");
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(b);
+
+	b = machine_pc();
+	machine_bridge(b, "0000:00:01.0", -1, 1, HIGH, HIGH + GIB - 1);
+	pcie_snapshot_settle(b);
+	d = pcie_diff_create(a, b);
+	assert_int_equal(d->matched, 1);
+	assert_int_equal(d->ngone, 3);
+	assert_true(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+	/* What is new is no loss. */
+	d = pcie_diff_create(b, a);
+	assert_int_equal(d->nfresh, 3);
+	assert_false(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+/* The same slot with another card in it: one gone, one new. */
+static void another_card(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	b->dev[find(b, "0000:01:00.0")].device = 0x2204;
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	assert_int_equal(d->ngone, 1);
+	assert_int_equal(d->nfresh, 1);
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+/* A fact that one side does not know is no change: a paste beside a live machine. */
+static void unknown_is_no_change(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1);
+	for (size_t n = 0;; n++) {
+		struct pcie_snapshot *b = machine_copy(a);
+		const char *fact = machine_forget(b, n);
+		if (!fact) {
+			pcie_snapshot_destroy(b);
+			break;
+		}
+		struct pcie_diff *d = pcie_diff_create(a, b), *e = pcie_diff_create(b, a);
+		if (pcie_diff_is_worse(d) || pcie_diff_is_worse(e)) {
+			fail_msg("without %s something is called worse", fact);
+		}
+		pcie_diff_destroy(d);
+		pcie_diff_destroy(e);
+		pcie_snapshot_destroy(b);
+	}
+	pcie_snapshot_destroy(a);
+}
+
+/* Any two machines: nothing crashes, and each device is counted exactly once. */
+static void random_pairs(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		struct pcie_snapshot *a = machine_random(seed), *b = machine_random(seed + 1);
+		struct pcie_diff *d = pcie_diff_create(a, b);
+		assert_int_equal(d->matched + d->ngone, a->ndev);
+		assert_int_equal(d->matched + d->nfresh, b->ndev);
+		pcie_diff_destroy(d);
+		pcie_snapshot_destroy(a);
+		pcie_snapshot_destroy(b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_differs),
+		cmocka_unit_test(bus_numbers_shift),
+		cmocka_unit_test(what_a_bios_change_did),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(another_card),
+		cmocka_unit_test(unknown_is_no_change),
+		cmocka_unit_test(random_pairs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
