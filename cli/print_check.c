@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/check.h"
 #include "cli/layout.h"
+#include "pcie/log_explain.h"
 
 struct page {
 	struct text *out;
@@ -32,8 +34,7 @@ static void heading(const struct page *p, const struct pcie_gpu *g)
 	int n = snprintf(line, sizeof(line), "%s  %s",
 		g->addr.known ? pcie_addr_format(g->addr, addr) : "(no address)",
 		g->name[0] ? g->name : "unnamed device");
-	if (d->have_ids == PCIE_KNOWN && d->vendor && d->device && n > 0 &&
-		(size_t)n < sizeof(line)) {
+	if (d->have_ids == PCIE_KNOWN && d->device && n > 0 && (size_t)n < sizeof(line)) {
 		n += snprintf(
 			line + n, sizeof(line) - (size_t)n, " [%04x:%04x]", d->vendor, d->device);
 	}
@@ -87,10 +88,14 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 	if (g->kind != PCIE_GPU_DISCRETE) {
 		return !strcmp(v->rule->id, "assignment");
 	}
-	if (v->rule->decides || !strcmp(v->rule->id, "link")) {
+	if (v->rule->decides) {
 		return true;
 	}
-	return v->level > PCIE_LEVEL_GOOD && strcmp(v->rule->id, "above4g.setup");
+	if (!strcmp(v->rule->id, "link")) {
+		return strcmp(v->answer, "unknown");
+	}
+	return v->level > PCIE_LEVEL_GOOD && strcmp(v->answer, "unknown") &&
+	       strcmp(v->rule->id, "above4g.setup");
 }
 
 static bool said_before(const struct pcie_gpu *g, const char *advice, size_t verdict, size_t n)
@@ -147,6 +152,29 @@ static void print_gpu(const struct page *p, const struct pcie_gpu *g)
 	print_advice(p, g);
 }
 
+/* What the log says in the end of each resource, with the lines that prove it. */
+static void print_log(const struct page *p)
+{
+	struct pcie_log_item *item;
+	size_t n = pcie_log_explain(p->s, &item);
+
+	if (n) {
+		text_add(p->out, "\nThe kernel log's last word\n");
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct text t = {0};
+		text_addf(&t, "%s: %s", item[i].resource, item[i].final);
+		text_add(p->out, cmd_colour(p->style, item[i].bad ? CMD_BAD : CMD_PLAIN));
+		cmd_wrapped(p->out, 2, 4, t.s);
+		text_add(p->out, cmd_colour(p->style, CMD_PLAIN));
+		text_finish(&t);
+		for (size_t k = 0; k < item[i].nline; k++) {
+			cmd_wrapped(p->out, 6, 8, item[i].line[k]);
+		}
+	}
+	free(item);
+}
+
 void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const struct pcie_verdicts *v,
 	bool explain, struct cmd_style style)
 {
@@ -164,6 +192,9 @@ void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const stru
 			first = false;
 			print_gpu(&p, &v->gpu[i]);
 		}
+	}
+	if (explain) {
+		print_log(&p);
 	}
 	for (size_t i = 0; i < s->nnote; i++) {
 		if (i == 0) {
