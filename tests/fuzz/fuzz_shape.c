@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any string as a shape. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stress/worker.h"
-#include "tests/stress/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as a script: parsed or refused with a sentence. */
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "stress/sample.h"
 #include "stress/script.h"
-#include "tests/stress/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
