@@ -122,21 +122,12 @@ void klog_forget(struct klog *k)
 	k->nresource = k->nstatement = k->nroot = 0;
 	pcie_snapshot_destroy(k->snap);
 	k->snap = pcie_snapshot_create("");
-	k->last_dev = k->bridge = k->nvrm = k->shell = KLOG_NO_DEVICE;
+	k->last_dev = k->bridge = k->nvrm = k->shell = k->boot_vga = KLOG_NO_DEVICE;
 	k->open_root = k->again_root = KLOG_NO_DEVICE;
 	memset(k->behind, 0xff, sizeof(k->behind));
 	memset(k->ctx, 0xff, sizeof(k->ctx));
 	memset(k->orphan, 0xff, sizeof(k->orphan));
 	k->pending_ids = k->gpu_driver_seen = k->nocrs = k->has_acpi_root = false;
-}
-
-static uint64_t line_hash(const struct klog_message *m)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < m->len && i < 256; i++) {
-		h = (h ^ (unsigned char)m->whole[i]) * UINT64_C(0x100000001b3);
-	}
-	return h ? h : 1;
 }
 
 void klog_start(struct klog *k, enum klog_mark mark)
@@ -174,13 +165,15 @@ void klog_fact(struct klog *k)
 /* Lines of one boot that were pasted before its log, as the output of grep: no second boot. */
 static void same_boot(struct klog *k)
 {
-	if (!k->msg.stamp.any || !k->used) {
+	const struct klog_message *m = &k->msg;
+	if (!k->used || !m->stamp.any || m->joined) {
 		return;
 	}
-	uint64_t h = line_hash(&k->msg);
 	if (k->boots < 2) {
-		k->before = h;
-	} else if (k->boots == 2 && k->before == h) {
+		k->before = m->whole;
+		k->before_len = m->len;
+	} else if (k->boots == 2 && k->before && k->before_len == m->len &&
+		   !memcmp(k->before, m->whole, m->len)) {
 		k->boots = 1;
 	}
 }

@@ -36,6 +36,20 @@ static bool discovered(struct klog *k, uint32_t dev, const char *s)
 		v[1] > 0xffff || v[2] > 0xff || v[3] > 0xffffff) {
 		return false;
 	}
+	/* Found at an earlier time than before: an earlier time of a later boot. */
+	uint64_t now = k->msg.stamp.has_time ? k->msg.stamp.usec + 1 : 0;
+	if (!k->new_boot && now && now < k->dev[dev].found) {
+		struct pcie_addr a = klog_dev(k, dev)->addr;
+		klog_start(k, KLOG_MARK_LIST);
+		dev = klog_device(k, a);
+		if (dev == KLOG_NO_DEVICE) {
+			return true;
+		}
+	}
+	/* Found again after a removal; at the same time it is the same line, pasted twice. */
+	k->dev[dev].again = !now || now != k->dev[dev].found;
+	k->dev[dev].found = now;
+
 	struct pcie_device *d = klog_dev(k, dev);
 	d->have_ids = d->have_class = PCIE_KNOWN;
 	d->ids_src = k->src;
@@ -47,15 +61,6 @@ static bool discovered(struct klog *k, uint32_t dev, const char *s)
 	const char *type = strstr(s, " PCI");
 	if (type) {
 		d->port_type = port_type(type + 1);
-	}
-	/* Found again after a removal: nothing of its resources stands any more. */
-	for (int slot = 0; slot < KLOG_SLOTS; slot++) {
-		struct klog_resource *r = klog_find_resource(k, dev, slot);
-		if (r) {
-			r->state = KLOG_NOTHING;
-			r->has_base = r->has_size = r->has_old = r->in_resize = false;
-			r->may_be_restored = r->pinned = false;
-		}
 	}
 	return true;
 }
@@ -75,6 +80,7 @@ static void list_begins(struct klog *k, uint32_t dev)
 
 void klog_window_listed(struct klog *k, uint32_t dev, int slot, const struct klog_range *g)
 {
+	klog_found_again(k, dev);
 	struct klog_resource *r = klog_resource(k, dev, slot);
 	k->used = true;
 	klog_dev(k, dev)->is_bridge = true;
@@ -241,8 +247,21 @@ static bool bandwidth(struct klog *k, uint32_t dev, const char *s)
 		d->link.max_width = width;
 	}
 	const char *by = strstr(s, "limited by ");
+	if (!by) {
+		/* " (8.0 GT/s PCIe x16 link)": nothing on the way is slower than the device. */
+		if (klog_eat(&s, " (") && link_of(s, &speed, &width)) {
+			d->link = (struct pcie_link){.have = PCIE_KNOWN,
+				.src = k->src,
+				.speed = speed,
+				.max_speed = speed,
+				.width = width,
+				.max_width = width};
+			k->used = true;
+		}
+		return true;
+	}
 	struct pcie_addr a;
-	if (by && link_of(by + 11, &speed, &width) && klog_find_addr(by, &a)) {
+	if (link_of(by + 11, &speed, &width) && klog_find_addr(by, &a)) {
 		uint32_t hop = klog_device(k, a);
 		if (hop != KLOG_NO_DEVICE) {
 			struct pcie_link *link = &klog_dev(k, hop)->link;
@@ -292,11 +311,10 @@ static bool vgaarb(struct klog *k, uint32_t dev, const char *s)
 		return false;
 	}
 	if (klog_eat(&s, "setting as boot ")) {
-		for (size_t i = 0; i < k->snap->ndev && strstr(s, "overriding"); i++) {
-			if (k->snap->dev[i].boot_vga == PCIE_YES) {
-				k->snap->dev[i].boot_vga = PCIE_NO;
-			}
+		if (k->boot_vga != KLOG_NO_DEVICE) { /* "(overriding previous)" */
+			klog_dev(k, k->boot_vga)->boot_vga = PCIE_NO;
 		}
+		k->boot_vga = dev;
 		klog_dev(k, dev)->boot_vga = PCIE_YES;
 		k->used = true;
 	}

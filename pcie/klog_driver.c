@@ -316,11 +316,20 @@ void klog_driver_speaks(struct klog *k, uint32_t dev, enum klog_maker maker)
 	}
 }
 
-/* What stands before the text proper: "amdgpu: ", "[drm] ", "[drm:func [amdgpu]] ", "*ERROR* ". */
+/*
+ * What stands before the text proper: "amdgpu: ", "[drm] ", "[drm:func [amdgpu]] ", "*ERROR* ",
+ * "Tile0: ".
+ */
 static const char *inner(const char *s)
 {
-	for (int i = 0; i < 4; i++) {
-		const char *from = s;
+	uint64_t n;
+	for (int i = 0; i < 6; i++) {
+		const char *from = s, *p = s;
+		if ((klog_eat(&p, "Tile") || klog_eat(&p, "GT")) && klog_dec(&p, &n) && *p == ':') {
+			s = p + 1;
+			klog_blanks(&s);
+			continue;
+		}
 		if (klog_eat(&s, "[drm")) {
 			const char *end = strstr(s, "]]");
 			end = end ? end + 1 : strchr(s, ']');
@@ -426,6 +435,9 @@ bool klog_drm_message(struct klog *k, const char *s)
 bool klog_shell_message(struct klog *k, const char *s)
 {
 	uint64_t code;
+	if (!strchr("e#$-bs", s[0])) {
+		return false;
+	}
 	const char *echo = strstr(s, "echo ");
 	const char *file = echo ? strstr(echo, "_resize") : NULL;
 	if (file) {

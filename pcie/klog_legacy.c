@@ -53,7 +53,7 @@ static bool failed_to_allocate(struct klog *k, const char *s)
 	if (dev != KLOG_NO_DEVICE) {
 		struct klog_range g = {
 			.space = io ? KLOG_IO : KLOG_UNTYPED, .has_size = true, .size = v[1]};
-		klog_resource_failed(k, dev, (int)v[0], &g);
+		klog_said(k, dev, (int)v[0], KLOG_SAYS_FAILED, &g, false);
 	}
 	return true;
 }
@@ -89,7 +89,7 @@ bool klog_legacy_message(struct klog *k, const char *s)
 		klog_find_addr(s, &a)) {
 		dev = klog_device(k, a);
 		if (dev != KLOG_NO_DEVICE) {
-			klog_resource_failed(k, dev, (int)v, NULL);
+			klog_said(k, dev, (int)v, KLOG_SAYS_FAILED, NULL, false);
 		}
 		return true;
 	}

@@ -240,35 +240,49 @@ static void join(struct klog_reader *r, const char *next)
 	text_add(&r->join, next);
 }
 
+/* Whether line NEXT goes on with M, whose last piece has PIECE bytes. */
+static bool next_goes_on(
+	struct klog_reader *r, const struct klog_message *m, size_t off, size_t piece)
+{
+	const struct pcie_line *more = &r->lines->line[r->next];
+	if (more->len == 0) {
+		return false;
+	}
+	r->ahead_off = klog_prefix(more->s, &r->ahead_stamp);
+	r->ahead = true;
+	return !r->ahead_stamp.any && m->len > off && m->len + more->len <= MAX_MESSAGE &&
+	       !klog_begins(more->s + r->ahead_off) &&
+	       goes_on(m->whole + off, m->len - off, piece, &m->stamp, more->s);
+}
+
 bool klog_next(struct klog_reader *r, struct klog_message *ret)
 {
 	const struct pcie_lines *l = r->lines;
 	bool gap = false;
 
-	for (; r->next < l->n; r->next++) {
+	for (; r->next < l->n; r->next++, r->ahead = false) {
 		const struct pcie_line *line = &l->line[r->next];
 		if (line->len == 0 || (line->len == 2 && !memcmp(line->s, "--", 2))) {
 			gap = true;
 			continue;
 		}
 		struct klog_message m = {.whole = line->s, .len = line->len};
-		size_t off = klog_prefix(line->s, &m.stamp);
+		size_t off = r->ahead_off;
+		if (r->ahead) {
+			m.stamp = r->ahead_stamp;
+		} else {
+			off = klog_prefix(line->s, &m.stamp);
+		}
 		if (!m.stamp.any && !klog_begins(line->s + off)) {
 			continue;
 		}
 		m.stamp.gap = gap;
 		size_t piece = line->len;
 		r->next++;
-		for (int i = 1; i < MAX_PIECES && r->next < l->n; i++, r->next++) {
+		r->ahead = false;
+		for (int i = 1; i < MAX_PIECES && r->next < l->n; i++) {
 			const struct pcie_line *more = &l->line[r->next];
-			struct klog_stamp stamp;
-			if (more->len == 0 || (more->s[0] == '[' && more->s[1] == ' ')) {
-				break; /* the quick way out: a stamp of its own */
-			}
-			size_t skip = klog_prefix(more->s, &stamp);
-			if (stamp.any || klog_begins(more->s + skip) || m.len == off ||
-				m.len + more->len > MAX_MESSAGE ||
-				!goes_on(m.whole + off, m.len - off, piece, &m.stamp, more->s)) {
+			if (!next_goes_on(r, &m, off, piece)) {
 				break;
 			}
 			if (!m.joined) {
@@ -280,6 +294,8 @@ bool klog_next(struct klog_reader *r, struct klog_message *ret)
 			m.whole = r->join.s;
 			m.len = r->join.len;
 			piece = more->len;
+			r->next++;
+			r->ahead = false;
 		}
 		m.s = m.whole + off;
 		m.last = r->next >= l->n;

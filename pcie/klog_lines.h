@@ -41,6 +41,10 @@ struct klog_message {
 struct klog_reader {
 	const struct pcie_lines *lines;
 	size_t next;
+	/* The prefix of line NEXT, when it was looked at already. */
+	bool ahead;
+	size_t ahead_off;
+	struct klog_stamp ahead_stamp;
 	struct text join;
 };
 

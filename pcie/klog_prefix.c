@@ -220,34 +220,43 @@ static bool level(const char **p)
 	return true;
 }
 
-/* "kernel: ", "kernel[123]: ", and one word of a host before it. */
+/* "kernel: " or "kernel[123]: ". */
+static bool is_kernel(const char **p)
+{
+	const char *s = *p;
+	if (*s != 'k' || !klog_eat(&s, "kernel")) {
+		return false;
+	}
+	if (*s == '[') {
+		s = strchr(s, ']');
+		if (!s) {
+			return false;
+		}
+		s++;
+	}
+	if (*s != ':') {
+		return false;
+	}
+	*p = s + 1;
+	return true;
+}
+
+/* The kernel's name, with one word of a host before it or without. */
 static bool kernel_tag(const char **p, struct klog_stamp *stamp)
 {
 	const char *s = *p;
-	for (int word = 0; word < 2; word++) {
-		if (klog_eat(&s, "kernel")) {
-			if (*s == '[') {
-				s = strchr(s, ']');
-				if (!s) {
-					return false;
-				}
-				s++;
-			}
-			if (*s == ':') {
-				*p = s + 1;
-				stamp->any = stamp->kernel = true;
-				return true;
-			}
-		}
-		while (*s && *s != ' ' && s - *p < 64) {
+	if (!is_kernel(&s)) {
+		while ((unsigned char)*s > ' ' && s - *p < 64) {
 			s++;
 		}
-		if (*s != ' ') {
+		klog_blanks(&s);
+		if (!is_kernel(&s)) {
 			return false;
 		}
-		klog_blanks(&s);
 	}
-	return false;
+	stamp->any = stamp->kernel = true;
+	*p = s;
+	return true;
 }
 
 /* "kern  :info  :" of dmesg -x. */

@@ -6,263 +6,57 @@
  * Since 6.8:  "BAR 1 [mem …]: assigned", "bridge window [mem …]: releasing", "ROM", "VF BAR 0".
  * Before 2.6.32: "reg 14 64bit mmio: [d0000000-dfffffff]", and the words of klog_legacy.c.
  */
-#include "pcie/klog_state.h"
-
-#include "base/alloc.h"
 #include "base/macros.h"
-
-enum verb {
-	ENUMERATED,
-	ASSIGNED,
-	RELEASING,
-	RELEASED,
-	NO_SPACE,
-	FAILED,
-	CANT_CLAIM,
-	PINNED,
-	NOT_ASSIGNED,
-	NOT_CLAIMED,
-	CONFLICT,
-	NO_64BIT,
-	VF_SPACE,
-	CITED, /* belongs to the history, changes nothing */
-	IGNORED,
-};
+#include "pcie/klog_state.h"
 
 struct verb_words {
 	const char *words;
-	enum verb verb;
+	enum klog_verb verb;
 };
 
 /* Behind "NAME [range]: " since 6.8. */
 static const struct verb_words after_range[] = {
-	{"assigned", ASSIGNED},
-	{"can't assign; no space", NO_SPACE},
-	{"can't assign; ", FAILED}, /* bogus alignment, no address */
-	{"failed to assign", FAILED},
-	{"releasing", RELEASING},
-	{"was not released", PINNED},
-	{"can't claim; ", CANT_CLAIM},
-	{"reassigned", ASSIGNED},
-	{"old value restored", ASSIGNED},
-	{"not assigned; can't enable device", NOT_ASSIGNED},
-	{"not claimed; can't enable device", NOT_CLAIMED},
-	{"disabling; bad alignment", FAILED},
-	{"can't handle", NO_64BIT},
-	{"contains BAR", VF_SPACE},
-	{"failed to expand", CITED},
-	{"failed to add", CITED},
-	{"can't reserve", CONFLICT},
-	{"released", RELEASED},
-	{"legacy IDE quirk", ENUMERATED},
+	{"assigned", KLOG_SAYS_ASSIGNED},
+	{"can't assign; no space", KLOG_SAYS_NO_SPACE},
+	{"can't assign; ", KLOG_SAYS_FAILED}, /* bogus alignment, no address */
+	{"failed to assign", KLOG_SAYS_FAILED},
+	{"releasing", KLOG_SAYS_RELEASING},
+	{"was not released", KLOG_SAYS_PINNED},
+	{"can't claim; ", KLOG_SAYS_CANT_CLAIM},
+	{"reassigned", KLOG_SAYS_ASSIGNED},
+	{"old value restored", KLOG_SAYS_ASSIGNED},
+	{"not assigned; can't enable device", KLOG_SAYS_NOT_ASSIGNED},
+	{"not claimed; can't enable device", KLOG_SAYS_NOT_CLAIMED},
+	{"disabling; bad alignment", KLOG_SAYS_FAILED},
+	{"can't handle", KLOG_SAYS_NO_64BIT},
+	{"contains BAR", KLOG_SAYS_VF_SPACE},
+	{"failed to expand", KLOG_SAYS_CITED},
+	{"failed to add", KLOG_SAYS_CITED},
+	{"can't reserve", KLOG_SAYS_CONFLICT},
+	{"released", KLOG_SAYS_RELEASED},
+	{"legacy IDE quirk", KLOG_SAYS_ENUMERATED},
 };
 
 /* Behind "NAME: " or "NAME ", before a range or without one. */
 static const struct verb_words before_range[] = {
-	{"assigned ", ASSIGNED},
-	{"no space for ", NO_SPACE},
-	{"failed to assign ", FAILED},
-	{"releasing ", RELEASING},
-	{"reassigned ", ASSIGNED},
-	{"old value restored", ASSIGNED},
-	{"trying firmware assignment ", CITED},
-	{"can't assign ", FAILED}, /* "(bogus alignment)" behind the range */
-	{"can't allocate ", FAILED},
-	{"set to ", ASSIGNED}, /* 2.6.33 to 2.6.36 */
-	{"moved to ", CITED},
-	{"got res ", ASSIGNED}, /* 2.6.27 to 2.6.32 */
-	{"can't reserve ", CONFLICT},
-	{"can't handle ", NO_64BIT},
-	{"error updating ", CITED},
-	{"bogus alignment", CITED},
-	{"invalid", IGNORED},
+	{"assigned ", KLOG_SAYS_ASSIGNED},
+	{"no space for ", KLOG_SAYS_NO_SPACE},
+	{"failed to assign ", KLOG_SAYS_FAILED},
+	{"releasing ", KLOG_SAYS_RELEASING},
+	{"reassigned ", KLOG_SAYS_ASSIGNED},
+	{"old value restored", KLOG_SAYS_ASSIGNED},
+	{"trying firmware assignment ", KLOG_SAYS_CITED},
+	{"can't assign ", KLOG_SAYS_FAILED}, /* "(bogus alignment)" behind the range */
+	{"can't allocate ", KLOG_SAYS_FAILED},
+	{"set to ", KLOG_SAYS_ASSIGNED}, /* 2.6.33 to 2.6.36 */
+	{"moved to ", KLOG_SAYS_CITED},
+	{"got res ", KLOG_SAYS_ASSIGNED}, /* 2.6.27 to 2.6.32 */
+	{"can't reserve ", KLOG_SAYS_CONFLICT},
+	{"can't handle ", KLOG_SAYS_NO_64BIT},
+	{"error updating ", KLOG_SAYS_CITED},
+	{"bogus alignment", KLOG_SAYS_CITED},
+	{"invalid", KLOG_SAYS_IGNORED},
 };
-
-struct klog_resource *klog_find_resource(struct klog *k, uint32_t dev, int slot)
-{
-	uint32_t i = k->dev[dev].resource[slot];
-	return i ? &k->resource[i - 1] : NULL;
-}
-
-struct klog_resource *klog_resource(struct klog *k, uint32_t dev, int slot)
-{
-	struct klog_resource *r = klog_find_resource(k, dev, slot);
-	if (!r) {
-		k->resource = xgrow(k->resource, k->nresource, &k->capresource, sizeof(*r));
-		r = &k->resource[k->nresource++];
-		*r = (struct klog_resource){.dev = dev, .slot = (uint8_t)slot};
-		k->dev[dev].resource[slot] = (uint32_t)k->nresource;
-	}
-	return r;
-}
-
-/* A register that reads all ones is no address: "0xfc000000-0xffffffff" of 64 MiB at the top. */
-static bool is_address(const struct klog_range *g)
-{
-	bool top = g->limit == UINT64_MAX ||
-		   (g->limit == UINT32_MAX && !g->is64 && g->space == KLOG_MEM);
-	return g->has_base && g->base && g->size && !(top && g->size >= MIB);
-}
-
-static void take_address(struct klog_resource *r, const struct klog_range *g)
-{
-	r->has_base = is_address(g);
-	r->base = r->has_base ? g->base : 0;
-}
-
-static void take_type(struct klog_resource *r, const struct klog_range *g)
-{
-	if (g->space == KLOG_MEM || g->space == KLOG_IO) {
-		r->io = g->space == KLOG_IO;
-		r->is64 = g->is64;
-		r->pref = g->pref;
-		r->typed = true;
-	}
-	if (g->has_size && g->size) {
-		r->has_size = true;
-		r->size = g->size;
-	}
-}
-
-static void enumerated(struct klog *k, struct klog_resource *r, const struct klog_range *g)
-{
-	/*
-	 * The text's last line may be "BAR 1 [mem …]" cut before ": failed to assign": it takes
-	 * nothing back.
-	 */
-	if (k->msg.last && r->state > KLOG_UNSET) {
-		return;
-	}
-	take_type(r, g);
-	take_address(r, g);
-	if (r->has_base && !r->has_firmware && r->state == KLOG_NOTHING) {
-		r->has_firmware = true;
-		r->firmware_base = r->base;
-	}
-	r->state = r->has_base ? KLOG_FIRMWARE : KLOG_UNSET;
-	r->has_old = r->in_resize = r->may_be_restored = false;
-}
-
-static void releasing(struct klog_resource *r, const struct klog_range *g, bool from_driver)
-{
-	if (g->space == KLOG_ODD) {
-		r->state = KLOG_WIPED;
-		r->has_base = false;
-		return;
-	}
-	take_type(r, g);
-	if (is_address(g)) {
-		r->has_old = true;
-		r->old_base = g->base;
-		r->old_size = g->size;
-	}
-	r->has_base = false;
-	r->in_resize |= from_driver || r->slot < KLOG_ROM;
-	r->tried = r->state == KLOG_RELEASED ? r->tried : 0;
-	r->state = KLOG_RELEASED;
-}
-
-/* Back where it was, after another size had found no room: a resize failed, said or not. */
-static void assigned_again(struct klog *k, struct klog_resource *r)
-{
-	if (r->slot < KLOG_ROM && r->has_old && r->base == r->old_base && r->size == r->old_size &&
-		r->tried && r->tried != r->old_size) {
-		klog_say(k, r->dev, PCIE_SAID_RESIZE_FAILED, r->tried);
-	}
-	r->tried = 0;
-}
-
-static void apply(struct klog *k, struct klog_resource *r, enum verb verb,
-	const struct klog_range *g, bool from_driver)
-{
-	bool address = g && is_address(g);
-
-	switch (verb) {
-	case ENUMERATED:
-		enumerated(k, r, g);
-		return;
-	case ASSIGNED:
-		if (!address) {
-			return;
-		}
-		take_type(r, g);
-		take_address(r, g);
-		r->state = KLOG_ASSIGNED;
-		assigned_again(k, r);
-		break;
-	case RELEASING:
-		if (g) {
-			releasing(r, g, from_driver);
-		}
-		break;
-	case RELEASED:
-		r->has_base = false;
-		r->state = KLOG_RELEASED;
-		break;
-	case NO_SPACE:
-	case FAILED:
-	case CANT_CLAIM:
-		if (g) {
-			take_type(r, g);
-			r->tried = MAX(r->tried, g->size);
-		}
-		r->has_base = false;
-		r->state = verb == NO_SPACE ? KLOG_NO_SPACE
-			   : verb == FAILED ? KLOG_FAILED
-					    : KLOG_CANT_CLAIM;
-		break;
-	case NOT_ASSIGNED:
-	case NOT_CLAIMED:
-		if (g) {
-			take_type(r, g);
-		}
-		if (r->state < KLOG_NO_SPACE || r->state > KLOG_CANT_CLAIM) {
-			r->has_base = false;
-			r->state = verb == NOT_CLAIMED ? KLOG_CANT_CLAIM : KLOG_FAILED;
-		}
-		break;
-	case PINNED:
-		r->pinned = true;
-		if (address && r->state < KLOG_ASSIGNED) {
-			take_type(r, g);
-			take_address(r, g);
-			r->state = KLOG_ASSIGNED;
-		}
-		return;
-	default:
-		return;
-	}
-	r->may_be_restored = false;
-	r->after_driver = from_driver || (r->slot > KLOG_ROM && k->gpu_driver_seen);
-}
-
-/* One message about SLOT. G is NULL when it has no range. */
-static void said(struct klog *k, uint32_t dev, int slot, enum verb verb, const struct klog_range *g,
-	bool from_driver)
-{
-	if (verb == IGNORED || slot >= KLOG_SLOTS) {
-		return;
-	}
-	struct klog_resource *r = klog_resource(k, dev, slot);
-	apply(k, r, verb, g, from_driver);
-	r->order = k->order;
-	klog_cite(k, &r->cites);
-	k->used = true;
-	switch (verb) {
-	case NOT_ASSIGNED:
-	case NOT_CLAIMED:
-		klog_say(k, dev, PCIE_SAID_CANT_ENABLE, (uint64_t)slot);
-		break;
-	case CONFLICT:
-		klog_say(k, dev, PCIE_SAID_CONFLICT, (uint64_t)slot);
-		break;
-	case NO_64BIT:
-		klog_say(k, dev, PCIE_SAID_NO_64BIT, (uint64_t)slot);
-		break;
-	default:
-		break;
-	}
-}
 
 /* A window's slot by its range, as %pR shows it. */
 static int window_slot(const struct klog_range *g)
@@ -323,7 +117,7 @@ static int resource_name(struct klog *k, uint32_t dev, const char **p)
 	return slot;
 }
 
-static enum verb find_verb(const struct verb_words *table, size_t n, const char **p)
+static enum klog_verb find_verb(const struct verb_words *table, size_t n, const char **p)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (table[i].words[0] == **p &&
@@ -331,7 +125,7 @@ static enum verb find_verb(const struct verb_words *table, size_t n, const char 
 			return table[i].verb;
 		}
 	}
-	return IGNORED;
+	return KLOG_SAYS_IGNORED;
 }
 
 /* "[mem …] to [bus …] cannot fit 0x… required for …" and the other notes of window sizing. */
@@ -340,7 +134,7 @@ static void sizing_note(struct klog *k, uint32_t dev, const char *s, const struc
 	uint64_t need;
 	if (klog_match(s, " to [%*] cannot fit %x", &need, 1) == 1) {
 		klog_say(k, dev, PCIE_SAID_CANNOT_FIT, need);
-		said(k, dev, window_slot(g), CITED, g, false);
+		klog_said(k, dev, window_slot(g), KLOG_SAYS_CITED, g, false);
 	} else if (klog_match(s, " to [%*] requires relaxed", NULL, 0) == 0 ||
 		   klog_match(s, " to [%*] add_size", NULL, 0) == 0) {
 		k->used = true; /* the size asked for, not the window's */
@@ -360,26 +154,28 @@ static bool with_range(struct klog *k, uint32_t dev, int slot, const char *s, bo
 	if (s[0] == ':') {
 		s++;
 		klog_blanks(&s);
-		enum verb verb = find_verb(after_range, ARRAY_LEN(after_range), &s);
-		if (verb == VF_SPACE) {
+		enum klog_verb verb = find_verb(after_range, ARRAY_LEN(after_range), &s);
+		if (verb == KLOG_SAYS_VF_SPACE) {
 			uint64_t v[2];
 			if (klog_match(s, " %u for %u VFs", v, 2) == 2) {
 				klog_dev(k, dev)->sriov_total = (uint16_t)MIN(v[1], UINT16_MAX);
 			}
-			verb = ENUMERATED;
+			verb = KLOG_SAYS_ENUMERATED;
 		}
-		said(k, dev, slot, verb, &g, from_driver);
+		klog_said(k, dev, slot, verb, &g, from_driver);
 	} else if (s[0] == '\0' || !strncmp(s, " (bus address", 13)) {
 		if (slot >= KLOG_WINDOW_IO && slot < KLOG_SLOTS) {
 			klog_window_listed(k, dev, slot, &g);
 		} else {
-			said(k, dev, slot, ENUMERATED, &g, from_driver);
+			klog_said(k, dev, slot, KLOG_SAYS_ENUMERATED, &g, from_driver);
 		}
+	} else if (!strncmp(s, " has bogus alignment", 20)) {
+		klog_said(k, dev, slot, KLOG_SAYS_FAILED, &g, from_driver);
 	} else if (!strncmp(s, " conflicts with", 15)) {
-		said(k, dev, slot, CITED, &g, from_driver);
+		klog_said(k, dev, slot, KLOG_SAYS_CITED, &g, from_driver);
 		klog_say(k, dev, PCIE_SAID_CONFLICT, (uint64_t)slot);
 	} else if (!strncmp(s, " released", 9)) {
-		said(k, dev, slot, RELEASED, &g, from_driver);
+		klog_said(k, dev, slot, KLOG_SAYS_RELEASED, &g, from_driver);
 	} else if (slot >= KLOG_WINDOW_IO) {
 		sizing_note(k, dev, s, &g);
 	}
@@ -393,15 +189,16 @@ static bool with_verb(struct klog *k, uint32_t dev, int slot, const char *s, boo
 	if (*s == '[') {
 		return with_range(k, dev, slot, s, from_driver);
 	}
-	enum verb verb = find_verb(before_range, ARRAY_LEN(before_range), &s);
-	if (verb == IGNORED) {
+	enum klog_verb verb = find_verb(before_range, ARRAY_LEN(before_range), &s);
+	if (verb == KLOG_SAYS_IGNORED) {
 		return false;
 	}
 	const char *open = strchr(s, '[');
 	bool has = open && klog_range(&open, &g);
 	if (open && !has) {
 		/* Cut inside its range: only a failure needs none. */
-		verb = verb == NO_SPACE || verb == FAILED ? verb : IGNORED;
+		verb = verb == KLOG_SAYS_NO_SPACE || verb == KLOG_SAYS_FAILED ? verb
+									      : KLOG_SAYS_IGNORED;
 	}
 	if (slot == WINDOW) {
 		if (!has) {
@@ -409,7 +206,7 @@ static bool with_verb(struct klog *k, uint32_t dev, int slot, const char *s, boo
 		}
 		slot = window_slot(&g);
 	}
-	said(k, dev, slot, verb, has ? &g : NULL, from_driver);
+	klog_said(k, dev, slot, verb, has ? &g : NULL, from_driver);
 	return true;
 }
 
@@ -452,7 +249,7 @@ static bool reg_message(struct klog *k, uint32_t dev, const char *s)
 		slot = KLOG_ROM;
 	}
 	if (slot >= 0) { /* above 0xff: a VF BAR, which a line of its own sums up */
-		said(k, dev, slot, ENUMERATED, &g, false);
+		klog_said(k, dev, slot, KLOG_SAYS_ENUMERATED, &g, false);
 		/* Most of those kernels do not say which are prefetchable. */
 		klog_resource(k, dev, slot)->typed &= !old || old_pref;
 	}
@@ -464,14 +261,14 @@ static bool cant_message(struct klog *k, uint32_t dev, const char *s, bool from_
 {
 	uint64_t n;
 	struct klog_range g;
-	enum verb verb = CANT_CLAIM;
+	enum klog_verb verb = KLOG_SAYS_CANT_CLAIM;
 
 	if (klog_eat(&s, "can't enable device: BAR ")) {
-		verb = NOT_ASSIGNED;
+		verb = KLOG_SAYS_NOT_ASSIGNED;
 	} else if (klog_eat(&s, "disabling BAR ")) {
-		verb = FAILED; /* "(bad alignment …)" */
+		verb = KLOG_SAYS_FAILED; /* "(bad alignment …)" */
 	} else if (klog_eat(&s, "device not available because of BAR ")) {
-		verb = CONFLICT; /* 2.6: "[…] collisions" */
+		verb = KLOG_SAYS_CONFLICT; /* 2.6: "[…] collisions" */
 	} else if (!klog_eat(&s, "can't claim BAR ")) {
 		return false;
 	}
@@ -482,10 +279,10 @@ static bool cant_message(struct klog *k, uint32_t dev, const char *s, bool from_
 		s++;
 	}
 	bool has = klog_range(&s, &g);
-	if (verb == NOT_ASSIGNED && strstr(s, "not claimed")) {
-		verb = NOT_CLAIMED;
+	if (verb == KLOG_SAYS_NOT_ASSIGNED && strstr(s, "not claimed")) {
+		verb = KLOG_SAYS_NOT_CLAIMED;
 	}
-	said(k, dev, numbered_slot(klog_dev(k, dev), n), verb, has ? &g : NULL, from_driver);
+	klog_said(k, dev, numbered_slot(klog_dev(k, dev), n), verb, has ? &g : NULL, from_driver);
 	return true;
 }
 
@@ -501,7 +298,7 @@ static bool vf_space(struct klog *k, uint32_t dev, const char *s)
 	if (klog_match(s, " (contains BAR%u for %u VFs", v, 2) == 2) {
 		klog_dev(k, dev)->sriov_total = (uint16_t)MIN(v[1], UINT16_MAX);
 	}
-	said(k, dev, KLOG_VF + (int)n, ENUMERATED, &g, false);
+	klog_said(k, dev, KLOG_VF + (int)n, KLOG_SAYS_ENUMERATED, &g, false);
 	return true;
 }
 
@@ -571,46 +368,4 @@ bool klog_resource_message(struct klog *k, uint32_t dev, const char *s, bool fro
 	}
 	klog_blanks(&s);
 	return *s == '[' ? with_range(k, dev, slot, s, from_driver) : false;
-}
-
-/* The resources of DEV that its driver released to resize one: how that ended. */
-
-void klog_resize_failed(struct klog *k, uint32_t dev)
-{
-	for (int slot = 0; slot < KLOG_ROM; slot++) {
-		struct klog_resource *r = klog_find_resource(k, dev, slot);
-		if (!r || !r->in_resize) {
-			continue;
-		}
-		r->in_resize = false;
-		r->tried = 0; /* said now */
-		if (!r->has_old || (r->state == KLOG_ASSIGNED && r->base == r->old_base &&
-					   r->size == r->old_size)) {
-			continue;
-		}
-		/* The kernel puts the old size back; where, only a later line tells. */
-		r->may_be_restored = true;
-		r->has_size = true;
-		r->size = r->old_size;
-		if (r->state == KLOG_ASSIGNED || r->state == KLOG_RELEASED) {
-			r->state = KLOG_LOST;
-			r->has_base = false;
-		}
-		klog_cite(k, &r->cites);
-	}
-}
-
-void klog_resized(struct klog *k, uint32_t dev)
-{
-	for (int slot = 0; slot < KLOG_ROM; slot++) {
-		struct klog_resource *r = klog_find_resource(k, dev, slot);
-		if (r) {
-			r->in_resize = r->may_be_restored = false;
-		}
-	}
-}
-
-void klog_resource_failed(struct klog *k, uint32_t dev, int slot, const struct klog_range *g)
-{
-	said(k, dev, slot, FAILED, g, false);
 }

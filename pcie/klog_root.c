@@ -196,16 +196,16 @@ static void bus_resource(struct klog *k, uint32_t domain, uint8_t bus, const cha
 	}
 	k->seen |= KLOG_SEEN_LATE;
 	uint32_t dev = k->behind[bus];
-	if (n <= 2 && dev < k->snap->ndev && klog_dev(k, dev)->addr.domain == domain &&
-		klog_dev(k, dev)->secondary == bus) {
+	bool behind = dev < k->snap->ndev && klog_dev(k, dev)->addr.domain == domain &&
+		      klog_dev(k, dev)->secondary == bus;
+	if (n <= 2 && behind) {
 		klog_window_listed(k, dev, KLOG_WINDOW_IO + (int)n, &g);
 		return;
 	}
-	/* A bus behind a subtractive bridge has these too: it is not among the roots. */
-	struct klog_root *r = find_root(k, domain, bus);
-	if (n >= 4 && (r || bus == 0)) {
+	/* A bus behind a subtractive bridge repeats its root's from 4 on. */
+	if (n >= 4 && !behind) {
 		klog_fact(k);
-		r = root(k, domain, bus);
+		struct klog_root *r = root(k, domain, bus);
 		if (r && !r->complete && !is_listed(k, r, &g) && aperture(k, domain, bus, &g)) {
 			r->has_mem |= g.space == KLOG_MEM;
 		}

@@ -39,6 +39,25 @@ enum klog_state {
 	KLOG_ABSENT, /* a window that the last list of its bridge leaves out */
 };
 
+/* What a message says about a resource. */
+enum klog_verb {
+	KLOG_SAYS_ENUMERATED,
+	KLOG_SAYS_ASSIGNED,
+	KLOG_SAYS_RELEASING,
+	KLOG_SAYS_RELEASED,
+	KLOG_SAYS_NO_SPACE,
+	KLOG_SAYS_FAILED,
+	KLOG_SAYS_CANT_CLAIM,
+	KLOG_SAYS_PINNED,
+	KLOG_SAYS_NOT_ASSIGNED,
+	KLOG_SAYS_NOT_CLAIMED,
+	KLOG_SAYS_CONFLICT,
+	KLOG_SAYS_NO_64BIT,
+	KLOG_SAYS_VF_SPACE,
+	KLOG_SAYS_CITED, /* belongs to the history, changes nothing */
+	KLOG_SAYS_IGNORED,
+};
+
 /* A line that proves something; a copy only when it was joined from pieces. */
 struct klog_cite {
 	const char *s;
@@ -75,8 +94,10 @@ struct klog_device {
 	uint32_t resource[KLOG_SLOTS]; /* number + 1 in klog.resource */
 	uint8_t vram_rank;
 	uint8_t invalid_bars; /* NVRM: bit n: BAR n has no address */
-	bool reduced;         /* i915 goes on with less memory than there is */
-	uint64_t visible;     /* bytes of VRAM that the driver sees through the BAR */
+	bool again;       /* found once more: its resources begin anew with their next message */
+	uint64_t found;   /* when it was found: µs + 1; 0: the text has no time */
+	bool reduced;     /* i915 goes on with less memory than there is */
+	uint64_t visible; /* bytes of VRAM that the driver sees through the BAR */
 	uint8_t said[PCIE_SAID_OTHER + 1];
 	uint32_t last_said[PCIE_SAID_OTHER + 1];
 };
@@ -152,6 +173,7 @@ struct klog {
 	uint32_t
 		orphan[KLOG_MAKERS + 1]; /* without an address: hold what is said of nobody known */
 	uint32_t nvrm;                   /* the device of the NVRM lines in hand */
+	uint32_t boot_vga;               /* the last that vgaarb chose */
 	uint32_t shell;                  /* the device of the last "echo N > …_resize" */
 	uint64_t shell_size;
 	bool pending_ids; /* amdgpu's "initializing kernel modesetting" */
@@ -170,15 +192,16 @@ struct klog {
 	bool new_boot;        /* a start was seen, and the facts are still an older boot's */
 	enum klog_mark mark;  /* of the last start */
 	unsigned since_start; /* messages since the start, to take two marks of one for one */
-	uint64_t before;      /* hash of the last line with facts before the start, 0: none */
-	bool full;            /* a limit was reached: said once */
-	int lines;            /* that said something */
+	const char *before;   /* the last line with facts before the second start */
+	size_t before_len;
+	bool full; /* a limit was reached: said once */
+	int lines; /* that said something */
 };
 
 enum {
 	KLOG_MAX_DEVICES = 16384,
-	KLOG_MAX_ROOTS = 1024,
-	KLOG_MAX_APERTURES = 4096,
+	KLOG_MAX_ROOTS = 512,
+	KLOG_MAX_APERTURES = 2048,
 	KLOG_KEEP_FIRST = 8,
 	KLOG_MAX_CITES = 32, /* of one resource: the first 8 and the last */
 	KLOG_MAX_SAID = 16,  /* of one kind by one device: the first and the last */
@@ -200,17 +223,21 @@ void klog_forget(struct klog *k);
 void klog_cite(struct klog *k, struct klog_cites *c);
 void klog_say(struct klog *k, uint32_t dev, enum pcie_statement_kind kind, uint64_t value);
 
-/* klog_resource.c */
-/* A message of DEV that may be about a resource. FROM_DRIVER: not of "pci" or "pcieport". */
-bool klog_resource_message(struct klog *k, uint32_t dev, const char *s, bool from_driver);
+/* klog_history.c */
 struct klog_resource *klog_resource(struct klog *k, uint32_t dev, int slot);
 /* The resource, or NULL when no message has named it. */
 struct klog_resource *klog_find_resource(struct klog *k, uint32_t dev, int slot);
+/* One message about SLOT. G is NULL when it has no range. FROM_DRIVER: not of "pci", "pcieport". */
+void klog_said(struct klog *k, uint32_t dev, int slot, enum klog_verb verb,
+	const struct klog_range *g, bool from_driver);
+/* Before a message of a resource: those of a device that was found again are forgotten. */
+void klog_found_again(struct klog *k, uint32_t dev);
 /* DEV's driver said that its resize failed. */
 void klog_resize_failed(struct klog *k, uint32_t dev);
 void klog_resized(struct klog *k, uint32_t dev);
-/* One message about SLOT, a failure without a range of its own or with G. */
-void klog_resource_failed(struct klog *k, uint32_t dev, int slot, const struct klog_range *g);
+
+/* klog_resource.c: a message of DEV that may be about a resource. */
+bool klog_resource_message(struct klog *k, uint32_t dev, const char *s, bool from_driver);
 
 /* klog_legacy.c: the words of 2.6.x */
 bool klog_legacy_message(struct klog *k, const char *s);

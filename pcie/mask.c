@@ -90,7 +90,8 @@ static size_t key(const char *s, size_t n, size_t i)
 		"hostname", "serial=", "serial:", "serial #"};
 	for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
 		size_t len = strlen(keys[k]);
-		if (n - i < len || strncasecmp(s + i, keys[k], len) != 0) {
+		if (((s[i] ^ keys[k][0]) & ~0x20) || n - i < len ||
+			strncasecmp(s + i, keys[k], len) != 0) {
 			continue;
 		}
 		size_t v = i + len;

@@ -120,6 +120,22 @@ static void windows_that_the_kernel_dropped(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* The buses' own summary, where the list above it was lost: also of the other sockets' roots. */
+static void roots_by_their_summary(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s =
+		klog_read("pci_bus 0000:5d: resource 4 [io  0x8000-0x9fff window]\n"
+			  "pci_bus 0000:5d: resource 5 [mem 0xb8800000-0xc5ffffff window]\n"
+			  "pci_bus 0000:5d: resource 6 [mem 0xb000000000-0xbfffffffff window]\n"
+			  "pci 0000:5d:1c.0: PCI bridge to [bus 60]\n"
+			  "pci_bus 0000:60: resource 4 [mem 0xc0000000-0xc00fffff window]\n");
+	assert_int_equal(s->naperture, 3);
+	assert_string_equal(aperture(s, 0xb000000000)->root, "pci0000:5d");
+	assert_false(s->apertures_complete);
+	pcie_snapshot_destroy(s);
+}
+
 static void hints_of_the_kernel(void **state)
 {
 	(void)state;
@@ -228,6 +244,12 @@ static void several_starts(void **state)
 		{"[    0.300000] PCI host bridge to bus 0000:00\n" CARD HIGH
 		 "[    0.300000] PCI host bridge to bus 0000:00\n",
 			0, 0x6000000000},
+		/* nothing but the card's lines: it was found earlier than before */
+		{CARD LOW
+			"[    0.400000] pci 0000:01:00.0: [10de:2204] type 00 class 0x030000\n" HIGH,
+			2, 0x6000000000},
+		/* a line that is pasted twice takes nothing away */
+		{CARD HIGH CARD, 0, 0x6000000000},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct pcie_snapshot *s = klog_read(rows[i].text);
@@ -312,6 +334,7 @@ int main(void)
 		cmocka_unit_test(root_buses),
 		cmocka_unit_test(complete_lists),
 		cmocka_unit_test(windows_that_the_kernel_dropped),
+		cmocka_unit_test(roots_by_their_summary),
 		cmocka_unit_test(hints_of_the_kernel),
 		cmocka_unit_test(the_host),
 		cmocka_unit_test(several_starts),

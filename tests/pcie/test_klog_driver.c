@@ -46,6 +46,9 @@ static void vram_as_each_driver_says_it(void **state)
 		    "stolen 0x00000002fb800000, CPU accessible size 0x0000000300000000\n",
 			12 * GIB},
 		{XE "Total VRAM: 0x000000a000000000, 0x0000000300000000\n", 12 * GIB},
+		{XE "Tile0: VRAM[0]: Actual physical size 0x0000000600000000, usable size exclude "
+		    "stolen 0x00000005fb800000, CPU accessible size 0x0000000600000000\n",
+			24 * GIB},
 		{"nouveau 0000:03:00.0: fb: 24576 MiB GDDR6\n", 24 * GIB},
 		{"nouveau 0000:03:00.0: DRM: VRAM: 4096 MiB\n", 4 * GIB},
 	};
@@ -317,6 +320,15 @@ static void links_and_errors(void **state)
 	assert_int_equal(d->link.width, 4);
 	assert_int_equal(klog_said(s, "0000:01:00.0", PCIE_SAID_LINK, &v), 1);
 	assert_int_equal(v, 63008000);
+	pcie_snapshot_destroy(s);
+
+	/* Nothing is slower than the device itself: no statement. */
+	s = klog_read("pci 0000:01:00.0: 252.048 Gb/s available PCIe bandwidth (16.0 GT/s PCIe x16 "
+		      "link)\n");
+	d = klog_at(s, "0000:01:00.0");
+	assert_int_equal(d->link.speed, 160);
+	assert_int_equal(d->link.max_width, 16);
+	assert_int_equal(s->nstatement, 0);
 	pcie_snapshot_destroy(s);
 
 	/* A flood of errors keeps its first and its last line, and the count. */
