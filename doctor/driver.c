@@ -156,6 +156,9 @@ void doctor_driver(const struct doctor_options *o, struct doctor_report *r)
 		if (gpus > vfio) {
 			judge_module(o, &vendors[i], r, gpus - vfio, bound - vfio);
 			judge_nodes(o, &vendors[i], r);
+			if (vendors[i].id == VENDOR_NVIDIA) {
+				doctor_cuda(o, r);
+			}
 		}
 		if (vfio) {
 			struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE,

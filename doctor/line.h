@@ -19,5 +19,7 @@ int doctor_read(const struct doctor_options *o, const char *path, char *buf, siz
 
 void doctor_environment(const struct doctor_options *o, struct doctor_report *r);
 void doctor_driver(const struct doctor_options *o, struct doctor_report *r);
+/* Only where an NVIDIA GPU is: loads the driver's libraries, which may take seconds. */
+void doctor_cuda(const struct doctor_options *o, struct doctor_report *r);
 void doctor_pcie(const struct doctor_options *o, struct doctor_report *r);
 void doctor_clocks(const struct doctor_options *o, struct doctor_report *r);
