@@ -327,7 +327,7 @@ static void decode_extended(struct pcie_snapshot *s, int dev, struct bytes b, pc
 	if (header == UINT32_MAX) {
 		header = 0;
 	}
-	while (header && w.at >= EXT_FIRST && visit(&w)) {
+	while (header && visit(&w)) {
 		switch (header & EXT_ID_MASK) {
 		case EXT_CAP_NULL:
 			null_cap = true;
@@ -352,7 +352,10 @@ static void decode_extended(struct pcie_snapshot *s, int dev, struct bytes b, pc
 			break;
 		}
 		w.at = header >> EXT_NEXT_SHIFT & 0xffc;
-		if (w.at && !has(b, w.at, 4)) {
+		if (w.at < EXT_FIRST) {
+			break; /* 0 ends the list (7.6.3); so does what points in front of it */
+		}
+		if (!has(b, w.at, 4)) {
 			return;
 		}
 		header = get32(b, w.at);
