@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/number.h"
 
 enum { FIRST = 256 }; /* codes of options, above every letter */
 
@@ -103,10 +104,10 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 bool cmd_args_number(const char *cmd, const char *option, const char *value,
 	unsigned long long least, unsigned long long most, unsigned long long *ret)
 {
+	char name[40];
 	uint64_t v;
-	if (text_parse_u64(value, 10, &v) || v < least || v > most) {
-		cmd_usage_error(cmd, "--%s takes a whole number from %llu to %llu, not '%s'",
-			option, least, most, value);
+	snprintf(name, sizeof(name), "--%s", option);
+	if (cmd_take_number(cmd, name, value, least, most, &v)) {
 		return false;
 	}
 	*ret = v;

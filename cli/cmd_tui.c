@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/number.h"
 #include "tui/loop.h"
 #include "tui/picture.h"
 
@@ -74,31 +75,6 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int parse_count(const char *name, const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
-{
-	if (text_parse_u64(s, 10, ret) < 0 || *ret < lo || *ret > hi) {
-		return cmd_usage_error("", "%s takes a number from %llu to %llu, not '%s'", name,
-			(unsigned long long)lo, (unsigned long long)hi, s);
-	}
-	return 0;
-}
-
-static int parse_speed(const char *s, double *ret)
-{
-	char *end;
-	if (!strcmp(s, "max")) {
-		*ret = 0;
-		return 0;
-	}
-	errno = 0;
-	double v = strtod(s, &end);
-	if (errno || end == s || *end || !(v > 0) || v > 1e9) {
-		return cmd_usage_error("", "--speed takes a number up to 1e9 or max, not '%s'", s);
-	}
-	*ret = v;
-	return 0;
-}
-
 static int parse_side(const char *s, int *ret)
 {
 	uint64_t n;
@@ -129,7 +105,7 @@ static int take_picture_option(struct tui_picture *p, int opt, const char *arg)
 	uint64_t n;
 	switch (opt) {
 	case OPT_PICTURE:
-		if (parse_count("--picture", arg, 1, 86400, &n)) {
+		if (cmd_take_number("", "--picture", arg, 1, 86400, &n)) {
 			return EXIT_USAGE;
 		}
 		p->seconds = (unsigned)n;
@@ -185,7 +161,7 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 		}
 		return 0;
 	case OPT_THREADS:
-		if (parse_count("--threads", arg, 1, 1024, &n)) {
+		if (cmd_take_number("", "--threads", arg, 1, 1024, &n)) {
 			return EXIT_USAGE;
 		}
 		o->config.threads = (uint32_t)n;
@@ -198,12 +174,12 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 		text_copy(o->config.backend, sizeof(o->config.backend), "script");
 		return 0;
 	case OPT_SPEED:
-		return parse_speed(arg, &o->config.script_speed);
+		return cmd_take_speed("", arg, &o->config.script_speed);
 	case OPT_MACHINE:
 		o->source = arg;
 		return 0;
 	case OPT_FPS:
-		if (parse_count("--fps", arg, 1, 60, &n)) {
+		if (cmd_take_number("", "--fps", arg, 1, 60, &n)) {
 			return EXIT_USAGE;
 		}
 		o->fps = (unsigned)n;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/macros.h"
 #include "cli/cmd.h"
+#include "cli/number.h"
 #include "cli/stress.h"
 
 static const char help[] =
@@ -81,21 +80,10 @@ static const struct option options[] = {
 static const double longest_s = 365 * 86400.0;
 
 /* 0, or EXIT_USAGE after a sentence; so all parsers below. */
-static int take_number(const char *name, const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
-{
-	uint64_t v;
-	if (text_parse_u64(s, 10, &v) < 0 || v < lo || v > hi) {
-		return cmd_usage_error("stress", "%s takes a number from %llu to %llu, not '%.40s'",
-			name, (unsigned long long)lo, (unsigned long long)hi, s);
-	}
-	*ret = v;
-	return 0;
-}
-
 static int take_u32(const char *name, const char *s, uint32_t lo, uint32_t hi, uint32_t *ret)
 {
 	uint64_t v = 0;
-	int r = take_number(name, s, lo, hi, &v);
+	int r = cmd_take_number("stress", name, s, lo, hi, &v);
 	if (!r) {
 		*ret = (uint32_t)v;
 	}
@@ -112,21 +100,11 @@ static int take_text(const char *name, const char *s, char *ret, size_t size)
 	return 0;
 }
 
-static bool parse_real(const char *s, const char **ret_end, double *ret)
-{
-	char *end;
-	errno = 0;
-	double v = strtod(s, &end);
-	*ret_end = end;
-	*ret = v;
-	return !errno && end != s && v > 0 && v < 1e18; /* NaN fails, too */
-}
-
 static int take_seconds(const char *s, uint64_t *ret)
 {
 	double v = 0;
 	const char *end = s;
-	if (!parse_real(s, &end, &v) || *end || v > longest_s) {
+	if (!cmd_parse_real(s, &end, &v) || *end || v > longest_s) {
 		return cmd_usage_error(
 			"stress", "--seconds takes a time up to a year, not '%.40s'", s);
 	}
@@ -142,7 +120,7 @@ static int take_pace(const char *s, uint64_t *ret)
 	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 	double v = 0;
 	const char *end;
-	if (parse_real(s, &end, &v)) {
+	if (cmd_parse_real(s, &end, &v)) {
 		for (size_t i = 0; i < ARRAY_LEN(units); i++) {
 			double ns = v * units[i].ns;
 			if (!strcmp(end, units[i].unit) && ns >= 1e3 && ns <= 3600e9) {
@@ -153,22 +131,6 @@ static int take_pace(const char *s, uint64_t *ret)
 	}
 	return cmd_usage_error("stress",
 		"--paced takes a time from 1us to an hour, such as 250us or 10ms, not '%.40s'", s);
-}
-
-static int take_speed(const char *s, double *ret)
-{
-	double v = 0;
-	const char *end = s;
-	if (!strcmp(s, "max")) {
-		*ret = 0;
-		return 0;
-	}
-	if (!parse_real(s, &end, &v) || *end || v > 1e9) {
-		return cmd_usage_error(
-			"stress", "--speed takes a number up to 1e9 or max, not '%.40s'", s);
-	}
-	*ret = v;
-	return 0;
 }
 
 static int take_dtype(const char *s, enum stress_dtype *ret)
@@ -202,17 +164,17 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_COPIES:
 		return take_u32("--copies", arg, 1, 65536, &c->copies);
 	case OPT_SEED:
-		return take_number("--seed", arg, 0, UINT64_MAX, &c->seed);
+		return cmd_take_number("stress", "--seed", arg, 0, UINT64_MAX, &c->seed);
 	case OPT_SECONDS:
 		return take_seconds(arg, &o->duration_ns);
 	case OPT_SAMPLES:
-		return take_number("--samples", arg, 1, UINT64_MAX, &o->samples);
+		return cmd_take_number("stress", "--samples", arg, 1, UINT64_MAX, &o->samples);
 	case OPT_PACED:
 		return take_pace(arg, &c->paced_ns);
 	case OPT_SCRIPT:
 		return take_text("--script", arg, c->script, sizeof(c->script));
 	case OPT_SPEED:
-		return take_speed(arg, &c->script_speed);
+		return cmd_take_speed("stress", arg, &c->script_speed);
 	case OPT_RECORD:
 		o->record = arg;
 		return *arg && strlen(arg) < 64

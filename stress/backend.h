@@ -36,6 +36,7 @@ struct stress_facts {
 	unsigned read_kernels;   /* how many read-only loops STRESS_READ walks through */
 	unsigned probe_every;    /* GEMMs between two launches of other series; 0: none */
 	uint64_t warm_ns;        /* how long to warm up before samples count */
+	uint64_t expected_ns;    /* of one launch, as far as known: longer silence is a stall */
 	bool virtual_clock;      /* time is played, not passed: a full ring waits, not drops */
 	uint64_t clock_error_ns; /* of the joined device clock */
 	double max_error;     /* |y − ref| / Σ|w||x| over the rows checked; < 0: not checked */

@@ -65,6 +65,7 @@ struct stress_backend {
 	uint64_t golden_hash;
 	uint64_t golden_xor; /* of one copy's weights, in the threads' slices */
 	double max_error;
+	uint64_t expected_ns;
 	uint64_t *partial; /* a read-only loop's results, one a thread, a cache line apart */
 };
 
@@ -374,6 +375,7 @@ static void verify(struct stress_backend *b)
 {
 	struct stress_sample s;
 	launch_gemm(b, 0, &s);
+	b->expected_ns = s.done_ns - s.submit_ns;
 	struct task t = make_task(b, 0);
 	b->max_error = check_output(&t.gemm);
 	b->golden_hash = stress_hash(b->y, b->y_bytes);
@@ -455,6 +457,7 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 		.read_kernels = b->bursts.loops,
 		.probe_every = PROBE_EVERY,
 		.warm_ns = warm_ns,
+		.expected_ns = b->expected_ns,
 		.max_error = b->max_error,
 		.error_limit = gemm_error_limit(b->config.shape.k, b->kernel->dtype),
 		.golden_hash = b->golden_hash,

@@ -419,6 +419,7 @@ static int run_engine(struct engine *e)
 		return fail(e, &why);
 	}
 	take_facts(e);
+	be_patient(e, e->facts.expected_ns);
 	r = run_loop(e);
 	e->ops->close(e->backend);
 	if (!r) {
