@@ -92,6 +92,6 @@ struct stress_backend_ops {
 const struct stress_backend_ops *const *stress_backends(void);
 const struct stress_backend_ops *stress_backend_find(const char *name);
 
+extern const struct stress_backend_ops stress_backend_cuda;
 extern const struct stress_backend_ops stress_backend_cpu;
 extern const struct stress_backend_ops stress_backend_script;
-/* stress_backend_cuda: declared with the file that defines it. */

@@ -4,6 +4,7 @@
 #include "stress/backend.h"
 
 static const struct stress_backend_ops *const all[] = {
+	&stress_backend_cuda,
 	&stress_backend_cpu,
 	&stress_backend_script,
 	NULL,

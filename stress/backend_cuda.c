@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CUDA back end: isolated launches with four stamps. Submit and done are the host's; start
+ * and end come from the launch itself (the first block to begin, the last to end) on the GPU's
+ * global timer, which a ping-pong joins to the host's clock again and again, between launches.
+ * Stamps are fetched for a group of launches at once, so that no copy stands between them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "base/text.h"
+#include "stress/backend.h"
+#include "stress/bursts.h"
+#include "stress/clock_fit.h"
+#include "stress/gpu.h"
+
+enum {
+	GROUP = 64,      /* launches between two fetches of stamps */
+	PROBE_EVERY = 4, /* groups */
+	PINGS = 16,
+	SMALL = 64 << 10, /* bytes of a copy probe */
+	DEVICES = 16,
+};
+
+static const uint64_t warm_ns = 1000000000;       /* clocks ramp for about a second */
+static const uint64_t join_every_ns = 1000000000; /* the clocks drift by some µs a second */
+static const uint64_t check_terms = (uint64_t)1 << 26;
+
+struct stress_backend {
+	struct stress_lender *lender;
+	struct stress_gpu *gpu;
+	struct cuda_kernel kernel;
+	char note[200]; /* why a better kernel was not taken */
+	struct stress_gpu_check check;
+	uint32_t next_copy;
+
+	const struct gemm_cuda_read *reads[STRESS_LOOPS_MAX];
+	CUfunction read_functions[STRESS_LOOPS_MAX];
+	struct stress_bursts bursts;
+	CUfunction empty, ping;
+
+	volatile uint64_t *mailbox; /* pinned: request, answer, device clock (probe.cu, ping) */
+	CUdeviceptr mailbox_device;
+	void *small; /* pinned, SMALL bytes: copies and the zero-copy read */
+	CUdeviceptr small_device, small_mapped;
+	struct clock_fit fit;
+	uint64_t joined_ns;
+};
+
+static int cuda_probe(struct stress_device *ret, size_t max, struct why *why)
+{
+	struct cuda_dev_fact fact[DEVICES];
+	const int n = cuda_dev_list(NULL, fact, DEVICES, why);
+	size_t usable = 0;
+
+	for (int i = 0; i < n && usable < max; i++) {
+		if (fact[i].cc < 80) {
+			why_set(why, "%s at %s has compute capability %d.%d; the kernels need 8.0",
+				fact[i].name, fact[i].address, fact[i].cc / 10, fact[i].cc % 10);
+			continue;
+		}
+		ret[usable] = (struct stress_device){0};
+		text_copy(ret[usable].address, sizeof(ret[usable].address), fact[i].address);
+		text_copy(ret[usable].name, sizeof(ret[usable].name), fact[i].name);
+		usable++;
+	}
+	return (int)usable;
+}
+
+static void cuda_close(struct stress_backend *b)
+{
+	if (!b) {
+		return;
+	}
+	if (b->gpu) {
+		const struct cuda_api *api = &b->gpu->dev->api;
+
+		if (b->mailbox) {
+			api->MemFreeHost((void *)b->mailbox);
+		}
+		if (b->small) {
+			api->MemFreeHost(b->small);
+		}
+		if (b->small_device) {
+			api->MemFree(b->small_device);
+		}
+		stress_gpu_close(b->gpu);
+	}
+	free(b);
+}
+
+/* -- open ---------------------------------------------------------------------------- */
+
+static int pin(struct stress_backend *b, size_t bytes, void **ret, CUdeviceptr *ret_device,
+	struct why *why)
+{
+	const struct cuda_api *api = &b->gpu->dev->api;
+	CUresult e = api->MemHostAlloc(ret, bytes, CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+
+	if (e == CUDA_SUCCESS) {
+		memset(*ret, 0x35, bytes);
+		e = api->MemHostGetDevicePointer(ret_device, *ret, 0);
+	}
+	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "allocating pinned memory");
+}
+
+/* The read-only loops that this device has. A refused module leaves its own out. */
+static int find_functions(struct stress_backend *b, struct why *why)
+{
+	struct cuda_dev *d = b->gpu->dev;
+	unsigned n = 0;
+	int r = cuda_dev_function(d, GEMM_CUDA_PROBE, "empty", &b->empty, why);
+
+	r = r ? r : cuda_dev_function(d, GEMM_CUDA_PROBE, "ping", &b->ping, why);
+	for (const struct gemm_cuda_read *k = gemm_cuda_reads(); r == 0 && k->name; k++) {
+		struct why refused;
+
+		if (d->limits.cc < gemm_cuda_ptx(k->module)->cc || n == STRESS_LOOPS_MAX ||
+			cuda_dev_function(d, k->module, k->name, &b->read_functions[n], &refused) <
+				0 ||
+			(k->shared && d->api.FuncSetAttribute(b->read_functions[n],
+					      CUDA_FUNC_MAX_DYNAMIC_SHARED,
+					      (int)k->shared) != CUDA_SUCCESS)) {
+			continue;
+		}
+		b->reads[n++] = k;
+	}
+	if (r == 0) {
+		stress_bursts_init(&b->bursts, MAX(n, 1u));
+	}
+	return r;
+}
+
+/* Joins the clocks: the narrowest of several questions and answers counts. */
+static int join_clocks(struct stress_backend *b, struct why *why)
+{
+	const struct cuda_api *api = &b->gpu->dev->api;
+	const struct gemm_cuda_span span = {.p = b->mailbox_device, .bytes = PINGS};
+	uint64_t best = UINT64_MAX, before = 0, device = 0;
+
+	b->mailbox[0] = b->mailbox[1] = b->mailbox[2] = 0;
+	CUresult e =
+		cuda_dev_launch_span(b->gpu->dev, b->ping, 1, 1, 0, &span, b->gpu->dev->stream);
+
+	for (uint64_t i = 1; e == CUDA_SUCCESS && i <= PINGS; i++) {
+		const uint64_t asked = clock_ns();
+		uint64_t now = asked;
+
+		__atomic_store_n(&b->mailbox[0], i, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&b->mailbox[1], __ATOMIC_ACQUIRE) != i &&
+			now - asked < 1000000000) {
+			now = clock_ns();
+		}
+		now = clock_ns();
+		if (now - asked < best && b->mailbox[1] == i) {
+			best = now - asked;
+			before = asked;
+			device = b->mailbox[2];
+		}
+	}
+	if (e == CUDA_SUCCESS) {
+		e = api->StreamSynchronize(b->gpu->dev->stream);
+	}
+	if (e != CUDA_SUCCESS) {
+		return cuda_fail(api, e, why, "asking for the GPU's clock");
+	}
+	if (best == UINT64_MAX) {
+		why_set(why, "the GPU does not answer through pinned memory");
+		return -EIO;
+	}
+	clock_fit_add(&b->fit, before, device, before + best);
+	b->joined_ns = clock_ns();
+	return 0;
+}
+
+static int check_kernel(struct stress_backend *b, struct why *why)
+{
+	const int r = stress_gpu_check(
+		b->gpu, &b->kernel, GEMM_CUDA_ACT_NONE, false, check_terms, &b->check, why);
+
+	if (r == 0 && (!b->check.same || !(b->check.error <= b->check.limit))) {
+		why_set(why,
+			"%s computes wrong: |y - ref| / sum |w||x| is %.2g where rounding explains "
+			"%.2g, at output %u, %u%s",
+			b->kernel.of->name, b->check.error, b->check.limit, b->check.worst_m,
+			b->check.worst_n,
+			b->check.same ? "" : "; copies of the same weights give other outputs");
+		return -EIO;
+	}
+	return r;
+}
+
+static int cuda_open(const struct stress_config *c, struct stress_lender *lender,
+	struct stress_backend **ret, struct why *why)
+{
+	struct stress_backend *b = xcalloc(1, sizeof(*b));
+	void *p = NULL;
+
+	b->lender = lender;
+	int r = stress_gpu_open(c, lender, &b->gpu, why);
+
+	r = r ? r : stress_gpu_kernel(b->gpu, c->kernel, &b->kernel, b->note, why);
+	r = r ? r : find_functions(b, why);
+	r = r ? r : pin(b, 64, &p, &b->mailbox_device, why);
+	b->mailbox = p;
+	r = r ? r : pin(b, SMALL, &b->small, &b->small_mapped, why);
+	if (r == 0) {
+		CUresult e = b->gpu->dev->api.MemAlloc(&b->small_device, SMALL);
+
+		r = e == CUDA_SUCCESS
+			    ? 0
+			    : cuda_fail(&b->gpu->dev->api, e, why, "allocating the probes' memory");
+	}
+	if (r == 0 && !lender->beat(lender)) {
+		r = -ECANCELED;
+	}
+	r = r ? r : check_kernel(b, why);
+	r = r ? r : join_clocks(b, why);
+	if (r < 0) {
+		cuda_close(b);
+		return r;
+	}
+	if (*b->note) {
+		struct stress_event e = {.ns = clock_ns(), .kind = STRESS_EVENT_NOTE};
+
+		text_copy(e.text, sizeof(e.text), b->note);
+		lender->event(lender, &e);
+	}
+	*ret = b;
+	return 0;
+}
+
+static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
+{
+	const struct stress_gpu *g = b->gpu;
+
+	*ret = (struct stress_facts){
+		.copies = g->copies,
+		.bytes = g->w_bytes + g->x_bytes + g->y_bytes,
+		.series = 1u << STRESS_GEMM | 1u << STRESS_EMPTY | 1u << STRESS_H2D |
+			  1u << STRESS_D2H | 1u << STRESS_ZERO_COPY,
+		.read_kernels = b->reads[0] ? b->bursts.loops : 0,
+		.probe_every = PROBE_EVERY,
+		.warm_ns = warm_ns,
+		.clock_error_ns = clock_fit_error(&b->fit),
+		.max_error = b->check.error,
+		.error_limit = b->check.limit,
+		.golden_hash = b->check.hash,
+	};
+	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
+	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel.of->name);
+	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);
+}
+
+/* -- launches -------------------------------------------------------------------------- */
+
+static uint32_t take_copy(struct stress_backend *b)
+{
+	const uint32_t copy = b->next_copy;
+
+	b->next_copy = copy + 1 == b->gpu->copies ? 0 : copy + 1;
+	return copy;
+}
+
+/* Waits by asking: the answer comes within a fraction of a µs of the end. */
+static CUresult await(const struct stress_backend *b)
+{
+	CUresult e;
+
+	do {
+		e = b->gpu->dev->api.StreamQuery(b->gpu->dev->stream);
+	} while (e == CUDA_ERROR_NOT_READY);
+	return e;
+}
+
+static CUresult launch_read(
+	struct stress_backend *b, unsigned loop, CUdeviceptr p, size_t bytes, CUdeviceptr stamp)
+{
+	const struct gemm_cuda_read *k = b->reads[loop];
+	const struct gemm_cuda_span span = {
+		.p = p, .bytes = bytes, .out = b->gpu->sink, .stamp = stamp};
+
+	return cuda_dev_launch_span(b->gpu->dev, b->read_functions[loop],
+		b->gpu->dev->limits.sms * k->blocks_per_sm, k->threads, k->shared, &span,
+		b->gpu->dev->stream);
+}
+
+/* One launch or copy of SERIES, stamped in SLOT where it can be. */
+static CUresult submit(
+	struct stress_backend *b, enum stress_series series, unsigned loop, uint32_t copy, int slot)
+{
+	struct stress_gpu *g = b->gpu;
+	const struct cuda_api *api = &g->dev->api;
+	const struct gemm_cuda_args a = stress_gpu_args(g, copy, slot);
+	const struct gemm_cuda_span nothing = {.stamp = a.stamp};
+
+	switch (series) {
+	case STRESS_READ:
+		return launch_read(b, loop, a.w, g->w_bytes & ~(size_t)15, a.stamp);
+	case STRESS_EMPTY:
+		return cuda_dev_launch_span(g->dev, b->empty, 1, 32, 0, &nothing, g->dev->stream);
+	case STRESS_H2D:
+		return api->MemcpyHtoDAsync(b->small_device, b->small, SMALL, g->dev->stream);
+	case STRESS_D2H:
+		return api->MemcpyDtoHAsync(b->small, b->small_device, SMALL, g->dev->stream);
+	case STRESS_ZERO_COPY:
+		return launch_read(b, 0, b->small_mapped, SMALL, a.stamp);
+	default:
+		return cuda_dev_launch(g->dev, &b->kernel, &a, g->dev->stream);
+	}
+}
+
+static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stamp,
+	enum stress_series series, struct stress_sample *s)
+{
+	if (!stamp->blocks) {
+		return;
+	}
+	s->start_ns = clock_fit_host(&b->fit, ~stamp->start_inv);
+	s->end_ns = clock_fit_host(&b->fit, stamp->end);
+	s->cycles = stamp->cycles;
+	s->flags |= STRESS_HAS_DEVICE | STRESS_HAS_CYCLES;
+	if (series == STRESS_GEMM) {
+		s->hash = stamp->hash;
+		s->flags |= STRESS_HAS_HASH;
+	}
+}
+
+/* Which of the two is wrong, when an output is: the weights in memory, or the arithmetic. */
+static void note_wrong(struct stress_backend *b, const struct stress_sample *s)
+{
+	struct stress_event e = {.ns = s->submit_ns, .kind = STRESS_EVENT_NOTE, .value = s->copy};
+	struct stress_gpu *g = b->gpu;
+	const size_t part = MIN(g->w_bytes, (size_t)SMALL);
+	bool intact = true;
+
+	for (size_t at = 0; intact && at < g->w_bytes; at += part) {
+		const size_t n = MIN(part, g->w_bytes - at);
+
+		intact = g->dev->api.MemcpyDtoHAsync(
+				 b->small, g->w[s->copy] + at, n, g->dev->stream) == CUDA_SUCCESS &&
+			 await(b) == CUDA_SUCCESS && !memcmp(b->small, (char *)g->hw + at, n);
+	}
+	snprintf(e.text, sizeof(e.text), "copy %u: %s", s->copy,
+		intact ? "weights intact" : "weights changed");
+	b->lender->event(b->lender, &e);
+}
+
+static int cuda_iterate(struct stress_backend *b, enum stress_series series,
+	struct stress_sample *ret, size_t max, struct why *why)
+{
+	const struct cuda_api *api = &b->gpu->dev->api;
+	const int n = series == STRESS_GEMM ? (int)MIN(max, (size_t)GROUP) : 1;
+	const unsigned loop = series == STRESS_READ ? stress_bursts_choose(&b->bursts) : 0;
+
+	if (clock_ns() - b->joined_ns > join_every_ns) {
+		const int r = join_clocks(b, why);
+
+		if (r < 0) {
+			return r;
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		struct stress_sample s = {.copy = take_copy(b), .flags = (uint32_t)series};
+
+		s.submit_ns = clock_ns();
+		CUresult e = submit(b, series, loop, s.copy, i);
+
+		e = e == CUDA_SUCCESS ? await(b) : e;
+		s.done_ns = clock_ns();
+		if (e != CUDA_SUCCESS) {
+			return cuda_fail(api, e, why, "launching %s",
+				series == STRESS_GEMM ? b->kernel.of->name : "a probe");
+		}
+		ret[i] = s;
+	}
+	const int r = stress_gpu_take_stamps(b->gpu, 0, n, why);
+
+	if (r < 0) {
+		return r;
+	}
+	for (int i = 0; i < n; i++) {
+		convert(b, &b->gpu->host_stamps[i], series, &ret[i]);
+		if (series == STRESS_GEMM && ret[i].hash != b->check.hash) {
+			note_wrong(b, &ret[i]);
+		}
+	}
+	if (series == STRESS_READ && (ret[0].flags & STRESS_HAS_DEVICE)) {
+		stress_bursts_add(&b->bursts, loop, ret[0].end_ns - ret[0].start_ns);
+	}
+	return n;
+}
+
+static bool cuda_ceiling(const struct stress_backend *b, size_t i, struct stress_ceiling *ret)
+{
+	if (!b->reads[0] || i >= b->bursts.loops) {
+		return false;
+	}
+	const uint64_t ns = stress_bursts_median(&b->bursts, (unsigned)i);
+
+	*ret = (struct stress_ceiling){
+		.bytes_per_s =
+			ns != UINT64_MAX && ns > 0 ? (double)b->gpu->w_bytes * 1e9 / (double)ns : 0,
+		.bursts = b->bursts.loop[i].n,
+	};
+	text_copy(ret->name, sizeof(ret->name), b->reads[i]->name);
+	return true;
+}
+
+const struct stress_backend_ops stress_backend_cuda = {
+	.name = "cuda",
+	.probe = cuda_probe,
+	.open = cuda_open,
+	.facts = cuda_facts,
+	.iterate = cuda_iterate,
+	.ceiling = cuda_ceiling,
+	.close = cuda_close,
+};

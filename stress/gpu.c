@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stress/gpu.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/macros.h"
+#include "base/text.h"
+#include "kernels/gemm_ref.h"
+#include "kernels/half.h"
+#include "kernels/hash.h"
+#include "stress/data.h"
+
+static const uint64_t spared_bytes = (uint64_t)512 << 20; /* of the GPU's free memory */
+static const uint64_t unknown_l2 = (uint64_t)64 << 20;
+static const size_t part_bytes = (size_t)16 << 20; /* between two signs of life */
+
+static bool beat(struct stress_lender *l)
+{
+	return !l || l->beat(l);
+}
+
+/* The next copy must never be in L2 any more: five times its size, and one. */
+static uint64_t copies_by_rule(const struct cuda_dev *d, size_t w_bytes)
+{
+	const uint64_t l2 = d->l2 ? d->l2 : unknown_l2;
+	const uint64_t n = (5 * l2 + w_bytes - 1) / w_bytes + 1;
+
+	return MIN(MAX(n, 2u), (uint64_t)STRESS_GPU_COPIES_MAX);
+}
+
+static int choose_sizes(struct stress_gpu *g, struct why *why)
+{
+	const struct stress_shape *s = &g->config.shape;
+	const size_t e = stress_dtype_size(g->config.dtype);
+	size_t free_bytes = 0, total = 0;
+
+	g->w_bytes = (size_t)s->n * s->k * e;
+	g->x_bytes = (size_t)s->m * s->k * e;
+	g->y_bytes = (size_t)s->m * s->n * e;
+	g->vec = s->k * e % 16 == 0;
+	g->copies =
+		g->config.copies ? g->config.copies : (uint32_t)copies_by_rule(g->dev, g->w_bytes);
+	if (g->copies > STRESS_GPU_COPIES_MAX) {
+		why_set(why, "%u copies of the weights: at most %d", g->copies,
+			STRESS_GPU_COPIES_MAX);
+		return -EINVAL;
+	}
+	CUresult r = g->dev->api.MemGetInfo(&free_bytes, &total);
+
+	if (r != CUDA_SUCCESS) {
+		return cuda_fail(&g->dev->api, r, why, "asking for the GPU's free memory");
+	}
+	const uint64_t need = (uint64_t)g->copies * g->w_bytes + g->x_bytes + g->y_bytes;
+
+	if (need > free_bytes || free_bytes - need < spared_bytes) {
+		char n[TEXT_SIZE_MAX], h[TEXT_SIZE_MAX];
+
+		why_set(why,
+			"shape %ux%ux%u with %u copies of the weights needs %s on the GPU; %s are "
+			"free, of which %d MiB stay untouched: end other programs, or use --copies",
+			s->m, s->k, s->n, g->copies, text_size(need, n), text_size(free_bytes, h),
+			(int)(spared_bytes >> 20));
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take(
+	struct stress_gpu *g, CUdeviceptr *ret, size_t bytes, const char *what, struct why *why)
+{
+	char size[TEXT_SIZE_MAX];
+	CUresult r = g->dev->api.MemAlloc(ret, bytes);
+
+	if (r != CUDA_SUCCESS) {
+		*ret = 0;
+		return cuda_fail(
+			&g->dev->api, r, why, "allocating %s of %s", text_size(bytes, size), what);
+	}
+	return 0;
+}
+
+static int allocate(struct stress_gpu *g, struct why *why)
+{
+	const size_t stamps = STRESS_GPU_SLOTS * sizeof(*g->host_stamps);
+	void *pinned = NULL;
+	int r = 0;
+
+	g->w = xcalloc(g->copies, sizeof(*g->w));
+	for (uint32_t i = 0; r == 0 && i < g->copies; i++) {
+		r = take(g, &g->w[i], g->w_bytes, "weights", why);
+	}
+	r = r ? r : take(g, &g->x, g->x_bytes, "x", why);
+	r = r ? r : take(g, &g->y, g->y_bytes, "y", why);
+	r = r ? r : take(g, &g->bias, (size_t)g->config.shape.n * 4, "bias", why);
+	r = r ? r : take(g, &g->sink, 64, "a sink", why);
+	r = r ? r : take(g, &g->stamps, stamps, "stamps", why);
+	if (r < 0) {
+		return r;
+	}
+	CUresult e = g->dev->api.MemHostAlloc(&pinned, stamps, CUDA_HOST_PORTABLE);
+
+	if (e != CUDA_SUCCESS) {
+		return cuda_fail(&g->dev->api, e, why, "allocating pinned memory");
+	}
+	g->host_stamps = pinned;
+	g->hw = malloc(g->w_bytes);
+	g->hx = malloc(g->x_bytes);
+	g->hy = malloc(g->y_bytes);
+	g->hbias = malloc((size_t)g->config.shape.n * 4);
+	if (!g->hw || !g->hx || !g->hy || !g->hbias) {
+		why_set(why, "no memory for the host's copy of the weights");
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The host's numbers, in parts so that the front sees signs of life. */
+static int make_numbers(struct stress_gpu *g, struct stress_lender *lender)
+{
+	const enum stress_dtype type = g->config.dtype;
+	const size_t e = stress_dtype_size(type), part = part_bytes / e;
+	const size_t n = g->w_bytes / e;
+
+	for (size_t at = 0; at < n; at += part) {
+		stress_fill((char *)g->hw + at * e, at, MIN(part, n - at), type, STRESS_W,
+			g->config.seed);
+		if (!beat(lender)) {
+			return -ECANCELED;
+		}
+	}
+	stress_fill(g->hx, 0, g->x_bytes / e, type, STRESS_X, g->config.seed);
+	stress_fill(g->hbias, 0, g->config.shape.n, type, STRESS_X, g->config.seed + 1);
+	return 0;
+}
+
+static int upload(struct stress_gpu *g, struct stress_lender *lender, struct why *why)
+{
+	const struct cuda_api *api = &g->dev->api;
+	CUstream s = g->dev->stream;
+	CUresult e = api->MemcpyHtoDAsync(g->x, g->hx, g->x_bytes, s);
+
+	if (e == CUDA_SUCCESS) {
+		e = api->MemcpyHtoDAsync(g->bias, g->hbias,
+			g->config.shape.n * stress_dtype_size(g->config.dtype), s);
+	}
+	for (size_t at = 0; e == CUDA_SUCCESS && at < g->w_bytes; at += part_bytes) {
+		e = api->MemcpyHtoDAsync(
+			g->w[0] + at, (char *)g->hw + at, MIN(part_bytes, g->w_bytes - at), s);
+		if (!beat(lender)) {
+			return -ECANCELED;
+		}
+	}
+	for (uint32_t i = 1; e == CUDA_SUCCESS && i < g->copies; i++) {
+		e = api->MemcpyDtoDAsync(g->w[i], g->w[0], g->w_bytes, s);
+	}
+	if (e == CUDA_SUCCESS) {
+		e = api->MemsetD8Async(g->stamps, 0, STRESS_GPU_SLOTS * sizeof(*g->host_stamps), s);
+	}
+	if (e == CUDA_SUCCESS) {
+		e = api->StreamSynchronize(s);
+	}
+	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "uploading the weights");
+}
+
+int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
+	struct stress_gpu **ret, struct why *why)
+{
+	struct stress_gpu *g = xcalloc(1, sizeof(*g));
+
+	g->config = *c;
+	int r = cuda_dev_open(NULL, c->device, &g->dev, why);
+
+	r = r ? r : choose_sizes(g, why);
+	r = r ? r : allocate(g, why);
+	r = r ? r : make_numbers(g, lender);
+	r = r ? r : upload(g, lender, why);
+	if (r < 0) {
+		stress_gpu_close(g);
+		return r;
+	}
+	*ret = g;
+	return 0;
+}
+
+void stress_gpu_close(struct stress_gpu *g)
+{
+	if (!g) {
+		return;
+	}
+	if (g->dev) {
+		const struct cuda_api *api = &g->dev->api;
+		const CUdeviceptr each[] = {g->x, g->y, g->bias, g->sink, g->stamps};
+
+		for (uint32_t i = 0; g->w && i < g->copies; i++) {
+			if (g->w[i]) {
+				api->MemFree(g->w[i]);
+			}
+		}
+		for (size_t i = 0; i < ARRAY_LEN(each); i++) {
+			if (each[i]) {
+				api->MemFree(each[i]);
+			}
+		}
+		if (g->host_stamps) {
+			api->MemFreeHost(g->host_stamps);
+		}
+		cuda_dev_close(g->dev);
+	}
+	free(g->w);
+	free(g->hw);
+	free(g->hx);
+	free(g->hy);
+	free(g->hbias);
+	free(g);
+}
+
+int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
+	char note[static 200], struct why *why)
+{
+	const struct stress_shape *s = &g->config.shape;
+	const enum gemm_dtype type = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
+	const struct gemm_cuda_kernel *k[32];
+	int r = -EOPNOTSUPP;
+
+	*note = '\0';
+	if (*name) {
+		const struct gemm_cuda_kernel *named = gemm_cuda_find(name);
+
+		if (!named || named->dtype != type) {
+			why_set(why, "there is no GPU kernel '%s' for this type", name);
+			return -EINVAL;
+		}
+		return cuda_dev_kernel(g->dev, named, s->m, s->n, s->k, g->vec, ret, why);
+	}
+	size_t n = gemm_cuda_rank(&g->dev->limits, type, s->m, s->n, s->k, g->vec, k, 32);
+
+	for (size_t i = 0; i < n; i++) {
+		r = cuda_dev_kernel(g->dev, k[i], s->m, s->n, s->k, g->vec, ret, why);
+		if (r != -ENOEXEC && r != -EOPNOTSUPP) {
+			break;
+		}
+	}
+	text_copy(note, 200, g->dev->jit_note);
+	return r;
+}
+
+struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy, int slot)
+{
+	const struct stress_shape *s = &g->config.shape;
+
+	return (struct gemm_cuda_args){
+		.x = g->x,
+		.w = g->w[copy],
+		.y = g->y,
+		.stamp = slot < 0 ? 0 : g->stamps + (uint64_t)slot * sizeof(*g->host_stamps),
+		.m = s->m,
+		.n = s->n,
+		.k = s->k,
+		.ldx = s->k,
+		.ldw = s->k,
+		.ldy = s->n,
+		.vec = g->vec,
+	};
+}
+
+int stress_gpu_take_stamps(struct stress_gpu *g, int slot, int n, struct why *why)
+{
+	const struct cuda_api *api = &g->dev->api;
+	const size_t one = sizeof(*g->host_stamps);
+	const CUdeviceptr at = g->stamps + (uint64_t)slot * one;
+	CUresult e =
+		api->MemcpyDtoHAsync(g->host_stamps + slot, at, (size_t)n * one, g->dev->stream);
+
+	if (e == CUDA_SUCCESS) {
+		e = api->MemsetD8Async(at, 0, (size_t)n * one, g->dev->stream);
+	}
+	if (e == CUDA_SUCCESS) {
+		e = api->StreamSynchronize(g->dev->stream);
+	}
+	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "fetching the stamps");
+}
+
+static double element(const struct stress_gpu *g, const void *p, size_t i)
+{
+	if (g->config.dtype == STRESS_F16) {
+		return gemm_half_to_float(((const uint16_t *)p)[i]);
+	}
+	return ((const float *)p)[i];
+}
+
+static uint64_t hash_of(const struct stress_gpu *g)
+{
+	const size_t n = (size_t)g->config.shape.m * g->config.shape.n;
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t bits = 0;
+
+		if (g->config.dtype == STRESS_F16) {
+			bits = ((const uint16_t *)g->hy)[i];
+		} else {
+			memcpy(&bits, (const char *)g->hy + i * 4, 4);
+		}
+		h += gemm_hash_element(i, bits);
+	}
+	return h;
+}
+
+/* The epilogue in FP64, as the kernels define it (dev.h). */
+static double activate(double v, uint32_t act)
+{
+	if (act == GEMM_CUDA_ACT_RELU) {
+		return v > 0 ? v : 0;
+	}
+	if (act == GEMM_CUDA_ACT_GELU) {
+		return v / (1 + exp(-2 * 0.7978845608 * (v + 0.044715 * v * v * v)));
+	}
+	return v;
+}
+
+static void compare(const struct stress_gpu *g, uint32_t act, bool bias, uint64_t terms,
+	struct stress_gpu_check *ret)
+{
+	const struct stress_shape *s = &g->config.shape;
+	const struct gemm ref = {
+		.m = s->m,
+		.n = s->n,
+		.k = s->k,
+		.n1 = s->n,
+		.dtype = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32,
+		.x = g->hx,
+		.w = g->hw,
+		.y = g->hy,
+		.ldx = s->k,
+		.ldw = s->k,
+		.ldy = s->n,
+	};
+	const uint64_t all = (uint64_t)s->m * s->n, want = MAX(terms / s->k, 1u);
+	const uint64_t step = MAX(all / MIN(want, all), 1u);
+
+	ret->limit = gemm_error_limit(s->k, ref.dtype);
+	/* ex2.approx and the sums of the epilogue: a few units of FP32 more. */
+	ret->limit += act == GEMM_CUDA_ACT_GELU ? 0x1p-20 : 0;
+	for (uint64_t i = 0; i < all; i += step) {
+		const size_t m = (size_t)(i / s->n), n = (size_t)(i % s->n);
+		double magnitude = 0, v = gemm_ref_dot(&ref, m, n, &magnitude);
+
+		if (bias) {
+			v += element(g, g->hbias, n);
+			magnitude += fabs(element(g, g->hbias, n));
+		}
+		const double off = fabs(element(g, g->hy, (size_t)i) - activate(v, act));
+		const double error = magnitude > 0 ? off / magnitude : off;
+
+		/* NaN is not below anything, so it is the worst. */
+		if (!(error <= ret->error)) {
+			ret->error = error == error ? error : INFINITY;
+			ret->worst_m = (uint32_t)m;
+			ret->worst_n = (uint32_t)n;
+		}
+		ret->error_absolute = off <= ret->error_absolute ? ret->error_absolute : off;
+		ret->outputs++;
+	}
+}
+
+int stress_gpu_check(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t act, bool bias,
+	uint64_t terms, struct stress_gpu_check *ret, struct why *why)
+{
+	const struct cuda_api *api = &g->dev->api;
+	struct stress_gpu_check c = {.same = true};
+
+	for (uint32_t copy = 0; copy < g->copies; copy++) {
+		struct gemm_cuda_args a = stress_gpu_args(g, copy, 0);
+
+		a.act = act;
+		a.bias = bias ? g->bias : 0;
+		/* Poison first: an output that nobody writes stays NaN. */
+		CUresult e = api->MemsetD8Async(g->y, 0xff, g->y_bytes, g->dev->stream);
+
+		if (e == CUDA_SUCCESS) {
+			e = cuda_dev_launch(g->dev, k, &a, g->dev->stream);
+		}
+		if (e == CUDA_SUCCESS && copy == 0) {
+			e = api->MemcpyDtoHAsync(g->hy, g->y, g->y_bytes, g->dev->stream);
+		}
+		if (e != CUDA_SUCCESS) {
+			return cuda_fail(api, e, why, "launching %s", k->of->name);
+		}
+		int r = stress_gpu_take_stamps(g, 0, 1, why);
+
+		if (r < 0) {
+			return r;
+		}
+		c.hash = copy == 0 ? g->host_stamps[0].hash : c.hash;
+		c.same &= g->host_stamps[0].hash == c.hash;
+	}
+	c.same &= hash_of(g) == c.hash;
+	compare(g, act, bias, terms, &c);
+	*ret = c;
+	return 0;
+}

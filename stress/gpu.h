@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A GPU made ready to multiply: rotating copies of the weights, x, y and the stamps in its
+ * memory, the same numbers on the host, and kernels checked against FP64. What the CUDA back
+ * end, `tune` and `verify` share. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/why.h"
+#include "kernels/cuda/args.h"
+#include "stress/backend.h"
+#include "stress/cuda_dev.h"
+
+enum { STRESS_GPU_COPIES_MAX = 4096, STRESS_GPU_SLOTS = 256 };
+
+struct stress_gpu {
+	struct cuda_dev *dev;
+	struct stress_config config;
+	uint32_t copies;
+	size_t w_bytes, x_bytes, y_bytes;
+	bool vec; /* rows lie at multiples of 16 bytes */
+	CUdeviceptr *w;
+	CUdeviceptr x, y, bias, sink;
+	CUdeviceptr stamps;                  /* STRESS_GPU_SLOTS of them */
+	struct gemm_cuda_stamp *host_stamps; /* pinned */
+	void *hw, *hx, *hy, *hbias;          /* the same numbers on the host */
+};
+
+/* What a check against FP64 found. */
+struct stress_gpu_check {
+	uint64_t hash;         /* of copy 0's output */
+	bool same;             /* all copies gave it, and it is the hash of what lies in memory */
+	uint64_t outputs;      /* compared with FP64 */
+	double error;          /* the largest |y − ref| / Σ|w||x|; NaN counts as infinite */
+	double error_absolute; /* the largest |y − ref| */
+	double limit;          /* what rounding alone can explain of ERROR */
+	uint32_t worst_m, worst_n;
+};
+
+/*
+ * Opens the device, checks the memory, makes and uploads the numbers. LENDER (NULL allowed) gets
+ * signs of life. Errors as cuda_dev_open and cuda_fail; -ENOMEM with the sizes; -ECANCELED.
+ */
+int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
+	struct stress_gpu **ret, struct why *why);
+void stress_gpu_close(struct stress_gpu *g);
+
+/*
+ * The kernel named NAME, or with "" the most promising one that loads; NOTE (may be NULL) gets a
+ * sentence when the driver refused a better one. -EINVAL: no such kernel.
+ */
+int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
+	char note[static 200], struct why *why);
+
+/* The arguments of a launch over COPY, with stamps in SLOT (negative: none). */
+struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy, int slot);
+
+/* Fetches N stamps from SLOT on into host_stamps and clears them; waits. */
+int stress_gpu_take_stamps(struct stress_gpu *g, int slot, int n, struct why *why);
+
+/*
+ * Launches K over every copy and compares: at most TERMS products in FP64, spread over all
+ * outputs. With ACT or BIAS the epilogue is checked as well.
+ */
+int stress_gpu_check(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t act, bool bias,
+	uint64_t terms, struct stress_gpu_check *ret, struct why *why);

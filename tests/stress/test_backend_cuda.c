@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CUDA back end on a libcuda.so.1 that runs kernels on the CPU (tests/fakes/fakecuda.c):
+ * what it measures, and what it says when something is missing or breaks. The worker is a
+ * process of its own, as always: this program re-executes itself.
+ */
+#include "stress/worker.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/macros.h"
+#include "stress/backend.h"
+#include "stress/clock_fit.h"
+
+static const uint64_t second = 1000000000u;
+
+struct front {
+	struct stress_worker *w;
+	struct stress_status status;
+	uint64_t gemms, probes[STRESS_SERIES], mismatches, negative, without_device;
+	char note[64];
+};
+
+static void start(struct front *f, const char *orders, const char *shape, const char *kernel)
+{
+	struct stress_config c;
+	struct why why;
+
+	*f = (struct front){0};
+	setenv("FAKE_CUDA", orders, 1);
+	stress_config_init(&c);
+	snprintf(c.backend, sizeof(c.backend), "cuda");
+	snprintf(c.kernel, sizeof(c.kernel), "%s", kernel);
+	assert_int_equal(stress_shape_parse(shape, &c.shape, &why), 0);
+	c.copies = 3;
+	assert_int_equal(stress_worker_start(&c, &f->w, &why), 0);
+}
+
+static void take(struct front *f, const struct stress_sample *s)
+{
+	const enum stress_series series = stress_series_of(s);
+	const int64_t error = (int64_t)f->status.clock_error_ns + 2000;
+
+	f->probes[series]++;
+	if (s->flags & STRESS_MISMATCH) {
+		f->mismatches++;
+	}
+	if (series == STRESS_GEMM) {
+		f->gemms++;
+		f->without_device += !(s->flags & STRESS_HAS_DEVICE);
+		f->negative += (int64_t)(s->start_ns - s->submit_ns) < -error ||
+			       (int64_t)(s->done_ns - s->end_ns) < -error;
+	}
+}
+
+static void turn(struct front *f)
+{
+	static struct stress_sample batch[1024];
+	struct stress_event event;
+	struct pollfd p = {.fd = stress_worker_fd(f->w), .events = POLLIN};
+	size_t n;
+
+	poll(&p, 1, 50);
+	stress_worker_poll(f->w);
+	stress_worker_status(f->w, &f->status);
+	while ((n = stress_worker_read(f->w, batch, ARRAY_LEN(batch))) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			take(f, &batch[i]);
+		}
+	}
+	while (stress_worker_events(f->w, &event, 1)) {
+		if (event.kind == STRESS_EVENT_NOTE) {
+			snprintf(f->note, sizeof(f->note), "%s", event.text);
+		}
+	}
+}
+
+static void await_gemms(struct front *f, uint64_t n)
+{
+	const uint64_t began = clock_ns();
+
+	while (f->gemms < n) {
+		turn(f);
+		if (f->status.phase == STRESS_FAILED || clock_ns() - began > 20 * second) {
+			fail_msg("%u samples, phase %d: %s", (unsigned)f->gemms, f->status.phase,
+				f->status.why);
+		}
+	}
+}
+
+/* The worker must end by itself and say WANT. */
+static void expect_failure(const char *orders, const char *want)
+{
+	struct front f;
+	const uint64_t began = clock_ns();
+
+	start(&f, orders, "2x64x40", "");
+	while (f.status.phase != STRESS_FAILED && clock_ns() - began < 20 * second) {
+		turn(&f);
+	}
+	if (f.status.phase != STRESS_FAILED || !strstr(f.status.why, want)) {
+		fail_msg("%s: phase %d says '%s', not '%s'", orders, f.status.phase, f.status.why,
+			want);
+	}
+	stress_worker_destroy(f.w, 1000);
+}
+
+static void measures_layers_and_probes(void **state)
+{
+	struct front f;
+
+	(void)state;
+	start(&f, "", "2x64x40", "");
+	await_gemms(&f, 3000);
+	assert_string_equal(f.status.backend, "cuda");
+	assert_string_equal(f.status.device, "Fake GPU at 0000:41:00.0");
+	assert_int_equal(f.status.copies, 3);
+	assert_int_equal(f.status.mismatches, 0);
+	assert_true(f.status.max_error >= 0 && f.status.max_error <= f.status.error_limit);
+	assert_true(f.status.golden_hash != 0);
+	assert_int_equal(f.without_device, 0);
+	/* A loaded machine can stop the fake between two readings; nearly all are right. */
+	assert_true(f.negative * 100 <= f.gemms);
+	assert_true(f.probes[STRESS_READ] > 0 && f.probes[STRESS_EMPTY] > 0);
+	assert_true(f.probes[STRESS_H2D] > 0 && f.probes[STRESS_D2H] > 0);
+	assert_true(f.status.ceiling_bytes_per_s > 0);
+	stress_worker_destroy(f.w, 1000);
+}
+
+static void every_kernel_is_checked_before_it_is_timed(void **state)
+{
+	static const char *const kernels[] = {
+		"naive", "tiled_8x128x16", "gemv_m2_r2_u4_w4", "mma_m8_d4", "bulk_k5_c5_s1"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
+		struct front f;
+
+		start(&f, "", "2x64x40", kernels[i]);
+		await_gemms(&f, 10);
+		assert_string_equal(f.status.kernel, kernels[i]);
+		stress_worker_destroy(f.w, 1000);
+	}
+}
+
+static void says_what_is_missing(void **state)
+{
+	(void)state;
+	expect_failure("nodevice", "the NVIDIA driver sees no device");
+	expect_failure("mismatch", "reboot, or reload the module");
+	expect_failure("cc=75", "compute capability 7.5; the kernels need 8.0");
+	expect_failure("missing=cuGraphInstantiateWithFlags", "CUDA 11.4 (470) or newer");
+	expect_failure("ptx222=80", "the driver is older than these kernels");
+	expect_failure("nan", "computes wrong");
+}
+
+static void says_which_allocation_failed(void **state)
+{
+	/* Three copies, x, y, bias, sink, stamps, pinned stamps, mailbox, small, its device side.
+	 */
+	static const char *const want[] = {"of weights", "of weights", "of weights", "of x", "of y",
+		"of bias", "of a sink", "of stamps", "pinned memory", "pinned memory",
+		"pinned memory", "the probes' memory"};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_LEN(want); i++) {
+		char orders[24];
+
+		snprintf(orders, sizeof(orders), "oom=%u", i + 1);
+		expect_failure(orders, want[i]);
+	}
+}
+
+static void says_that_the_context_is_lost(void **state)
+{
+	(void)state;
+	expect_failure("fail=300", "CUDA_ERROR_LAUNCH_FAILED (719); read the kernel log for Xid");
+	expect_failure("ecc=300", "uncorrectable error");
+	expect_failure("fail=1", "CUDA_ERROR_LAUNCH_FAILED (719)");
+}
+
+static void an_older_driver_gets_the_older_kernels(void **state)
+{
+	struct front f;
+
+	(void)state;
+	start(&f, "ptx222=90", "8x64x40", "");
+	await_gemms(&f, 100);
+	assert_memory_equal(f.status.kernel, "mma", 3);
+	assert_memory_equal(f.note, "kernels 'gemm90' refused", 24);
+	stress_worker_destroy(f.w, 1000);
+}
+
+static void a_launch_that_never_ends_is_a_stall(void **state)
+{
+	struct front f;
+	const uint64_t began = clock_ns();
+
+	(void)state;
+	start(&f, "hang=400", "2x64x40", "");
+	while (!f.status.stalled) {
+		turn(&f);
+		assert_true(clock_ns() - began < 20 * second);
+	}
+	stress_worker_destroy(f.w, 200);
+}
+
+static void corruption_is_found_and_told_apart(void **state)
+{
+	struct front f;
+	const uint64_t began = clock_ns();
+
+	(void)state;
+	start(&f, "flip=500", "2x64x40", "");
+	await_gemms(&f, 1000);
+	assert_int_equal(f.mismatches, 1);
+	assert_non_null(strstr(f.note, "weights intact"));
+	stress_worker_destroy(f.w, 1000);
+
+	start(&f, "rot=500", "2x64x40", "");
+	while (f.mismatches < 2 || !strstr(f.note, "weights changed")) {
+		turn(&f);
+		assert_true(clock_ns() - began < 30 * second);
+	}
+	stress_worker_destroy(f.w, 1000);
+}
+
+static void two_clocks_become_one(void **state)
+{
+	struct clock_fit f = {0};
+	uint64_t host = 5 * second;
+
+	(void)state;
+	assert_int_equal(clock_fit_host(&f, 77), 0);
+	/* The device is 10^15 ns ahead and 50 ppm fast; questions take from 1 to 3 µs. */
+	for (unsigned i = 0; i < 100; i++, host += second) {
+		const uint64_t took = 1000 + i % 3 * 1000;
+		const uint64_t middle = host + took / 2;
+
+		clock_fit_add(&f, host, 1000000000000000u + middle + middle / 20000, host + took);
+	}
+	for (uint64_t at = host - second; at < host; at += second / 10) {
+		const int64_t off =
+			(int64_t)(clock_fit_host(&f, 1000000000000000u + at + at / 20000) - at);
+
+		assert_true(off < 20 && off > -20);
+	}
+	assert_true(clock_fit_error(&f) <= 3000);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		return stress_worker_main(argc, argv);
+	}
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_clocks_become_one),
+		cmocka_unit_test(measures_layers_and_probes),
+		cmocka_unit_test(every_kernel_is_checked_before_it_is_timed),
+		cmocka_unit_test(says_what_is_missing),
+		cmocka_unit_test(says_which_allocation_failed),
+		cmocka_unit_test(says_that_the_context_is_lost),
+		cmocka_unit_test(an_older_driver_gets_the_older_kernels),
+		cmocka_unit_test(a_launch_that_never_ends_is_a_stall),
+		cmocka_unit_test(corruption_is_found_and_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
