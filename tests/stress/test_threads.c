@@ -27,10 +27,10 @@ enum { FACTOR = 1 };
 #if __has_feature(thread_sanitizer)
 enum { FACTOR = 1 };
 #else
-enum { FACTOR = 5 };
+enum { FACTOR = 2 };
 #endif
 #else
-enum { FACTOR = 5 };
+enum { FACTOR = 2 };
 #endif
 
 /* -- the ring ------------------------------------------------------------------------- */
