@@ -12,10 +12,16 @@
 
 #include "runs/hist.h"
 #include "runs/series.h"
+#include "runs/readings.h"
 #include "tui/canvas.h"
+#include "tui/checkup.h"
+#include "tui/heat.h"
 #include "tui/keep.h"
+#include "tui/list.h"
 #include "tui/live.h"
+#include "tui/library.h"
 #include "tui/machine.h"
+#include "tui/modal.h"
 #include "tui/plot.h"
 #include "tui/screen.h"
 
@@ -64,19 +70,44 @@ struct tui_window {
 	struct runs_hist hist; /* of the window, 1 % */
 	struct tui_figures figures;
 	uint64_t figured_ns;
+	/* Worked out only while a view shows them. */
+	bool want_layers;
+	struct tui_figures layer[TUI_LAYERS];
+	int heat_cols, heat_rows; /* wanted; 0: none */
+	struct tui_heat heat;
+	int cursor; /* column that is being read; -1: none */
 };
 
 struct tui_app {
 	struct tui_options options;
 	uint64_t now_ns, begun_ns;
-	size_t view; /* index into tui_views() */
+	int64_t wall_ns; /* UNIX time when now_ns was begun_ns */
+	int w, h;        /* of the canvas */
+	size_t view;     /* index into tui_views() */
 	bool help;
+	int help_scroll;
+	struct tui_modal modal;
+	char search[64]; /* last searched for */
+	bool searching;  /* … and still being typed */
 	bool quit;
 	int exit_status;
 	bool dirty; /* draw soon */
 
 	struct tui_machine machine;
-	size_t selected; /* into machine.listed */
+	struct tui_list devices; /* of the overview */
+
+	/* The views' own. */
+	struct tui_list tree, map, verdicts, runs, doctor;
+	int tree_scroll, verdict_scroll, compare_scroll, doctor_scroll;
+	bool verdict_open, doctor_open, run_open;
+	size_t map_opened;      /* row + 1 that the ruler is zoomed to; 0: none */
+	struct pcie_plan *plan; /* of plan_size; owned */
+	uint64_t plan_size;     /* 0: what shows all of the VRAM */
+	bool plan_stale;        /* the machine or the size is another one now */
+	struct tui_library library;
+	struct tui_checkup checkup;
+	bool plain;                    /* asked: the view as plain text outside the screen */
+	struct runs_readings readings; /* the device's last */
 
 	struct tui_live live;
 	bool decided; /* whether to start by itself was decided */
@@ -93,6 +124,7 @@ struct tui_app {
 	size_t nevent, first_event;
 	enum stress_phase phase_seen;
 	bool stall_seen;
+	bool crash_told;
 };
 
 void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_ns);
@@ -107,14 +139,41 @@ void tui_app_prepare(struct tui_app *a, const struct tui_canvas *c);
 void tui_app_draw(const struct tui_app *a, struct tui_canvas *c);
 void tui_app_key(struct tui_app *a, struct tui_input in);
 
+/* Order of the number keys. */
+enum {
+	TUI_VIEW_OVERVIEW,
+	TUI_VIEW_MACHINE,
+	TUI_VIEW_MAP,
+	TUI_VIEW_VERDICTS,
+	TUI_VIEW_LATENCY,
+	TUI_VIEW_COMPARE,
+	TUI_VIEW_RUNS,
+	TUI_VIEW_DOCTOR,
+};
+
 /* Things keys and views ask for. */
+void tui_app_view(struct tui_app *a, size_t view);
+/* Brings a->plan up to date. */
+void tui_app_plan(struct tui_app *a);
+/* Moves the view's cursor to the next row (STEP -1: the one before) that holds a->search. */
+void tui_app_find(struct tui_app *a, int step, bool from_here);
 void tui_app_start_stop(struct tui_app *a);
 void tui_app_pause(struct tui_app *a);
 void tui_app_mark(struct tui_app *a);
+/* Starts the worker with live.config. */
+void tui_app_start(struct tui_app *a);
+/* Opens the form of what is to run; asks for a label, or ends the recording. */
+void tui_app_edit(struct tui_app *a);
+void tui_app_record(struct tui_app *a);
 /* Works out what changed since the baseline, from what is known of both machines. */
 void tui_app_compare_then(struct tui_app *a);
 void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
 void tui_app_event(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);
+
+/* The I-th event, oldest first. */
+const struct tui_event *tui_app_event_at(const struct tui_app *a, size_t i);
+/* "14:03:22" of a CLOCK_MONOTONIC_RAW time. */
+void tui_app_clock(const struct tui_app *a, uint64_t t_ns, char *buf, size_t size);
 
 /* Something moves by itself: draw at the frame rate. */
 bool tui_app_moving(const struct tui_app *a);

@@ -422,22 +422,43 @@ struct tui_rect tui_section(struct tui_canvas *c, struct tui_rect r, unsigned st
 	return r;
 }
 
+static void add_row(struct text *t, const struct tui_cell *row, int w, bool rules)
+{
+	while (w > 0 && (row[w - 1].ch == ' ' || (!rules && row[w - 1].role == TUI_FRAME))) {
+		w--;
+	}
+	for (int x = 0; x < w; x++) {
+		char buf[4];
+		bool rule = !rules && row[x].role == TUI_FRAME && row[x].ch > 0x7f;
+		uint32_t ch = rule ? ' ' : row[x].ch;
+		if (ch) {
+			text_addn(t, buf, text_utf8_encode(ch, buf));
+		}
+	}
+	text_add(t, "\n");
+}
+
 char *tui_canvas_text(const struct tui_canvas *c)
 {
 	struct text t = {0};
 	for (int y = 0; y < c->h; y++) {
-		const struct tui_cell *row = &c->cell[(size_t)y * (size_t)c->w];
-		int w = c->w;
-		while (w > 0 && row[w - 1].ch == ' ') {
-			w--;
-		}
-		for (int x = 0; x < w; x++) {
-			char buf[4];
-			if (row[x].ch) {
-				text_addn(&t, buf, text_utf8_encode(row[x].ch, buf));
-			}
-		}
-		text_add(&t, "\n");
+		add_row(&t, &c->cell[(size_t)y * (size_t)c->w], c->w, true);
 	}
 	return text_steal(&t);
+}
+
+char *tui_canvas_plain(const struct tui_canvas *c)
+{
+	struct text t = {0};
+	size_t end = 0;
+	for (int y = 0; y < c->h; y++) {
+		size_t before = t.len;
+		add_row(&t, &c->cell[(size_t)y * (size_t)c->w], c->w, false);
+		if (t.len > before + 1) {
+			end = t.len;
+		}
+	}
+	char *s = text_steal(&t);
+	s[end] = '\0';
+	return s;
 }

@@ -104,3 +104,5 @@ struct tui_rect tui_section(struct tui_canvas *c, struct tui_rect r, unsigned st
 /* The canvas as UTF-8 text: rows without trailing blanks, each ended by a newline. The caller
  * frees it. */
 char *tui_canvas_text(const struct tui_canvas *c);
+/* The same for copying: without the title lines' rules, without blank lines at the end. */
+char *tui_canvas_plain(const struct tui_canvas *c);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/cleanup.h"
+#include "runs/machines.h"
 
 void tui_changes_add(struct tui_changes *c, const char *fmt, ...)
 {
@@ -20,149 +21,87 @@ void tui_changes_add(struct tui_changes *c, const char *fmt, ...)
 	c->n++;
 }
 
-static const char *short_addr(struct pcie_addr a, char buf[static PCIE_ADDR_MAX])
+static bool is_host(const struct runs_machine_change *k)
 {
-	pcie_addr_format(a, buf);
-	return a.known && a.domain == 0 ? buf + 5 : buf;
+	return !strcmp(k->where, "host");
 }
 
-static void bar_name(const struct pcie_bar *b, char *buf, size_t size)
+/* Is the change about a GPU of either machine? */
+static bool is_gpu(const struct pcie_snapshot *then, const struct pcie_snapshot *now,
+	const struct runs_machine_change *k)
 {
-	snprintf(buf, size, "%sBAR %d", b->kind == PCIE_BAR_VF ? "VF " : "", b->index);
+	struct pcie_addr addr;
+	if (pcie_addr_parse(k->where, &addr) < 0) {
+		return false;
+	}
+	int a = pcie_snapshot_find(then, addr), b = pcie_snapshot_find(now, addr);
+	return (a >= 0 && pcie_device_is_gpu(&then->dev[a])) ||
+	       (b >= 0 && pcie_device_is_gpu(&now->dev[b]));
 }
 
-static bool placed(const struct pcie_bar *b)
+static void add_change(struct tui_changes *c, const struct runs_machine_change *k)
 {
-	return b->assigned != PCIE_NO && b->has_base;
-}
-
-static void compare_bar(
-	const char *addr, const struct pcie_bar *a, const struct pcie_bar *b, struct tui_changes *c)
-{
-	char name[16], was[TEXT_SIZE_MAX], is[TEXT_SIZE_MAX];
-	if (a->have != PCIE_KNOWN || b->have != PCIE_KNOWN) {
+	const char *where = k->where;
+	/* The environment tells these two. */
+	if (is_host(k) && (!strcmp(k->what, "kernel") || !strcmp(k->what, "command line"))) {
 		return;
 	}
-	bar_name(b, name, sizeof(name));
-	if (a->has_size && b->has_size && a->size != b->size) {
-		tui_changes_add(c, "%s %s %s → %s", addr, name, text_size(a->size, was),
-			text_size(b->size, is));
+	if (is_host(k)) {
+		tui_changes_add(c, "%s %s → %s", k->what, k->a, k->b);
+		return;
 	}
-	if (placed(a) && !placed(b)) {
-		tui_changes_add(c, "%s %s lost its address", addr, name);
-	} else if (!placed(a) && placed(b)) {
-		tui_changes_add(c, "%s %s got an address", addr, name);
-	} else if (placed(a) && placed(b) && (a->base >= 4 * GIB) != (b->base >= 4 * GIB)) {
-		tui_changes_add(c, "%s %s now %s 4 GiB", addr, name,
-			b->base >= 4 * GIB ? "above" : "below");
+	if (!strncmp(where, "0000:", 5)) {
+		where += 5;
+	}
+	if (!strcmp(k->what, "device") && !strcmp(k->a, "none")) {
+		tui_changes_add(c, "%s is new: %s", where, k->b);
+	} else if (!strcmp(k->what, "device") && !strcmp(k->b, "gone")) {
+		tui_changes_add(c, "%s is gone: %s", where, k->a);
+	} else {
+		tui_changes_add(c, "%s %s %s → %s", where, k->what, k->a, k->b);
 	}
 }
 
-static void compare_bars(const char *addr, const struct pcie_device *a, const struct pcie_device *b,
-	struct tui_changes *c)
+/* Error counters that grew: no difference of the machine, but something that happened. */
+static void find_errors(
+	const struct pcie_snapshot *then, const struct pcie_snapshot *now, struct tui_changes *c)
 {
-	for (int i = 0; i < b->nbar; i++) {
-		const struct pcie_bar *now = &b->bar[i];
-		if (now->kind == PCIE_BAR_ROM || now->index < 0) {
+	for (size_t i = 0; i < now->ndev; i++) {
+		const struct pcie_device *b = &now->dev[i];
+		int at = pcie_snapshot_find(then, b->addr);
+		char addr[PCIE_ADDR_MAX];
+		if (at < 0 || b->aer.have != PCIE_KNOWN || then->dev[at].aer.have != PCIE_KNOWN) {
 			continue;
 		}
-		const struct pcie_bar *then = pcie_device_find_bar(a, now->kind, now->index);
-		if (then) {
-			compare_bar(addr, then, now, c);
-		}
-	}
-}
-
-static void speed_text(uint16_t speed, char *buf, size_t size)
-{
-	snprintf(buf, size, "%u%s GT/s", speed / 10, speed % 10 ? ".5" : "");
-}
-
-static void compare_rest(const char *addr, const struct pcie_device *a, const struct pcie_device *b,
-	struct tui_changes *c)
-{
-	if (a->have_driver == PCIE_KNOWN && b->have_driver == PCIE_ABSENT) {
-		tui_changes_add(c, "%s has no driver any more (was %s)", addr, a->driver);
-	} else if (a->have_driver == PCIE_ABSENT && b->have_driver == PCIE_KNOWN) {
-		tui_changes_add(c, "%s has a driver now: %s", addr, b->driver);
-	} else if (a->have_driver == PCIE_KNOWN && b->have_driver == PCIE_KNOWN &&
-		   strcmp(a->driver, b->driver) != 0) {
-		tui_changes_add(c, "%s driver %s → %s", addr, a->driver, b->driver);
-	}
-	const struct pcie_link *x = &a->link, *y = &b->link;
-	if (x->have == PCIE_KNOWN && y->have == PCIE_KNOWN) {
-		char was[16], is[16];
-		if (x->width && y->width && x->width != y->width) {
-			tui_changes_add(c, "%s link x%u → x%u", addr, x->width, y->width);
-		}
-		/* Idle links slow down by themselves: the maximum is what matters. */
-		if (x->max_speed && y->max_speed && x->max_speed != y->max_speed) {
-			speed_text(x->max_speed, was, sizeof(was));
-			speed_text(y->max_speed, is, sizeof(is));
-			tui_changes_add(c, "%s link up to %s → %s", addr, was, is);
-		}
-	}
-	if (a->aer.have == PCIE_KNOWN && b->aer.have == PCIE_KNOWN) {
-		if (b->aer.fatal > a->aer.fatal || b->aer.nonfatal > a->aer.nonfatal) {
+		const struct pcie_aer *x = &then->dev[at].aer, *y = &b->aer;
+		pcie_addr_format(b->addr, addr);
+		if (y->fatal > x->fatal || y->nonfatal > x->nonfatal) {
 			tui_changes_add(c, "%s uncorrectable PCIe errors: %llu", addr,
-				(unsigned long long)(b->aer.fatal + b->aer.nonfatal));
-		} else if (b->aer.correctable > a->aer.correctable) {
+				(unsigned long long)(y->fatal + y->nonfatal));
+		} else if (y->correctable > x->correctable) {
 			tui_changes_add(c, "%s corrected PCIe errors: %llu", addr,
-				(unsigned long long)b->aer.correctable);
+				(unsigned long long)y->correctable);
 		}
 	}
-}
-
-static void compare_hosts(
-	const struct pcie_host *a, const struct pcie_host *b, struct tui_changes *c)
-{
-	if (a->have_dmi == PCIE_KNOWN && b->have_dmi == PCIE_KNOWN) {
-		if (strcmp(a->board, b->board) != 0) {
-			tui_changes_add(c, "another board: %s → %s", a->board, b->board);
-		}
-		if (strcmp(a->bios_version, b->bios_version) != 0) {
-			tui_changes_add(c, "BIOS %s → %s", a->bios_version, b->bios_version);
-		}
-	}
-}
-
-static const struct pcie_device *find(const struct pcie_snapshot *s, struct pcie_addr a)
-{
-	int i = pcie_snapshot_find(s, a);
-	return i < 0 ? NULL : &s->dev[i];
 }
 
 void tui_changes_find(
 	const struct pcie_snapshot *then, const struct pcie_snapshot *now, struct tui_changes *c)
 {
-	char buf[PCIE_ADDR_MAX];
-	compare_hosts(&then->host, &now->host, c);
-	/* GPUs first: the list is cut where it gets long. */
-	for (int gpus = 1; gpus >= 0; gpus--) {
-		for (size_t i = 0; i < now->ndev; i++) {
-			const struct pcie_device *b = &now->dev[i];
-			if (pcie_device_is_gpu(b) != gpus) {
-				continue;
-			}
-			const struct pcie_device *a = find(then, b->addr);
-			const char *addr = short_addr(b->addr, buf);
-			if (!a) {
-				tui_changes_add(c, "%s is new: %.60s", addr, b->name);
-			} else if (a->vendor != b->vendor || a->device != b->device) {
-				tui_changes_add(c, "%s is another device: %.60s", addr, b->name);
-			} else {
-				compare_bars(addr, a, b, c);
-				compare_rest(addr, a, b, c);
-			}
-		}
-		for (size_t i = 0; i < then->ndev; i++) {
-			const struct pcie_device *a = &then->dev[i];
-			if (pcie_device_is_gpu(a) == gpus && !find(now, a->addr)) {
-				tui_changes_add(
-					c, "%s is gone: %.60s", short_addr(a->addr, buf), a->name);
+	_cleanup_free_ struct runs_machine_change *change = NULL;
+	size_t n = runs_machines_differ(then, now, &change);
+	/* The list is cut where it gets long: the host, then GPUs, then the rest. */
+	for (int turn = 0; turn < 3; turn++) {
+		for (size_t i = 0; i < n; i++) {
+			int wanted = is_host(&change[i])             ? 0
+				     : is_gpu(then, now, &change[i]) ? 1
+								     : 2;
+			if (wanted == turn) {
+				add_change(c, &change[i]);
 			}
 		}
 	}
+	find_errors(then, now, c);
 }
 
 void tui_changes_join(const struct tui_changes *c, char *buf, size_t size)

@@ -11,7 +11,7 @@
 #include "base/macros.h"
 #include "pcie/snapshot.h"
 
-enum { TUI_CHANGES = 16, TUI_CHANGE_TEXT = 120 };
+enum { TUI_CHANGES = 16, TUI_CHANGE_TEXT = 240 };
 
 struct tui_changes {
 	size_t n;

@@ -20,26 +20,87 @@ void tui_too_small_draw(struct tui_canvas *c, struct tui_rect r)
 	tui_text_wrap(c, r, 0, TUI_TEXT, s);
 }
 
-void tui_header_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+/* How the tabs are laid out: with the program's name, names only, or numbers only. */
+struct tabs {
+	int first; /* column of the first */
+	bool names;
+	int x[16], w[16], end;
+	size_t n;
+};
+
+static void lay_tabs(const struct tui_app *a, int width, struct tabs *t)
 {
-	tui_tint(c, r, TUI_BG_BAR);
-	int x = tui_text(c, r, 1, 0, TUI_TITLE, "barscope");
-	if (a->options.demo) {
-		x = tui_text(c, r, x + 1, 0, TUI_DEMO, "DEMO: nothing here is measured");
+	int all = 0;
+	*t = (struct tabs){0};
+	for (; tui_views()[t->n]; t->n++) {
+		all += (int)strlen(tui_views()[t->n]->name) + 3;
 	}
+	int title = a->options.demo ? 6 : 10;
+	t->names = all + 2 <= width;
+	t->first = all + title + 1 <= width || a->options.demo ? title : 1;
+	t->names = t->names && t->first + all <= width + 1;
+	int x = t->first;
+	for (size_t i = 0; i < t->n; i++) {
+		int name = (int)strlen(tui_views()[i]->name);
+		t->x[i] = x;
+		t->w[i] = t->names || i == a->view ? name + 2 : 1;
+		x += t->w[i] + 1;
+	}
+	t->end = x;
+}
+
+int tui_header_hit(const struct tui_app *a, int x)
+{
+	struct tabs t;
+	lay_tabs(a, a->w, &t);
+	for (size_t i = 0; i < t.n; i++) {
+		if (x >= t.x[i] && x < t.x[i] + t.w[i]) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+static void draw_host(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int from)
+{
 	const struct pcie_snapshot *s = a->machine.snapshot;
 	char right[192] = "";
 	if (s && s->host.have_kernel == PCIE_KNOWN) {
 		const struct pcie_host *h = &s->host;
-		snprintf(right, sizeof(right), "%s%s%s",
-			h->have_dmi == PCIE_KNOWN ? h->product : "",
-			h->have_dmi == PCIE_KNOWN && *h->product ? "  " : "", h->kernel);
+		bool product = h->have_dmi == PCIE_KNOWN && *h->product;
+		snprintf(right, sizeof(right), "%s%s%s", product ? h->product : "",
+			product ? "  " : "", h->kernel);
 	}
-	int room = r.w - x - 4;
-	if (room > 12) {
+	int room = r.w - from - 3;
+	if (room > 8) {
 		int w = MIN(tui_text_width(c, right), room);
 		tui_text_fit(c, r, r.w - 1 - w, 0, w, TUI_FAINT, right);
 	}
+}
+
+void tui_header_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
+{
+	struct tabs t;
+	lay_tabs(a, r.w, &t);
+	tui_tint(c, r, TUI_BG_BAR);
+	if (a->options.demo) {
+		tui_text(c, r, 1, 0, TUI_DEMO, "DEMO");
+	} else if (t.first > 1) {
+		tui_text(c, r, 1, 0, TUI_TITLE, "barscope");
+	}
+	for (size_t i = 0; i < t.n; i++) {
+		bool here = i == a->view && !a->help;
+		struct tui_rect tab = {r.x + t.x[i], r.y, t.w[i], 1};
+		if (here) {
+			tui_tint(c, tab, TUI_BG_SELECTED);
+		}
+		int x = tui_textf(c, tab, 0, 0, here ? TUI_TITLE : TUI_KEY, "%zu", i + 1) + 1;
+		if (t.w[i] > 1) {
+			unsigned style = here ? TUI_STRONG | TUI_UNDERLINE : TUI_TEXT;
+			tui_text(c, tab, x, 0, style, tui_views()[i]->name);
+		}
+	}
+	draw_host(a, c, r, t.end);
 }
 
 static void clock_text(char *buf, size_t size, uint64_t ns)
@@ -75,6 +136,15 @@ static void describe_running(const struct tui_app *a, struct state_line *ret)
 		ret->style = TUI_NOTE;
 	} else {
 		snprintf(ret->text, sizeof(ret->text), "running %s", t);
+	}
+	size_t n = strlen(ret->text);
+	if (a->keep.session) {
+		clock_text(t, sizeof(t), a->now_ns - MIN(a->keep.since_ns, a->now_ns));
+		n += (size_t)snprintf(ret->text + n, sizeof(ret->text) - n, ", recording '%s' %s",
+			a->keep.label, t);
+	}
+	if (a->window.frozen && n < sizeof(ret->text)) {
+		snprintf(ret->text + n, sizeof(ret->text) - n, ", picture frozen");
 	}
 }
 
@@ -166,23 +236,31 @@ void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_r
 	}
 }
 
+static int draw_hint(struct tui_canvas *c, struct tui_rect r, int x, const struct tui_hint *h)
+{
+	x = tui_text(c, r, x, 0, TUI_KEY, h->key) + 1;
+	return tui_text(c, r, x, 0, TUI_FAINT, h->what) + 2;
+}
+
 void tui_hints_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
-	const struct tui_view *v = tui_views()[a->view];
-	static const struct tui_hint help_hints[] = {
-		{"?", "back"},
-		{"q", "quit"},
-		{NULL, NULL},
-	};
+	static const struct tui_hint in_help[] = {
+		{"↑↓", "scroll"}, {"?", "back"}, {"q", "quit"}, {NULL, NULL}};
+	static const struct tui_hint last[] = {{"?", "help"}, {"q", "quit"}, {NULL, NULL}};
 	bool active = tui_live_active(&a->live);
 	const struct tui_hint stress[] = {
 		{"s", active ? "stop" : "start"},
-		{active ? "p" : NULL, a->live.want_pause ? "go on" : "pause"},
+		{active ? "p" : "e", active ? (a->live.want_pause ? "go on" : "pause") : "edit"},
 		{NULL, NULL},
 	};
-	static const struct tui_hint last[] = {{"?", "help"}, {"q", "quit"}, {NULL, NULL}};
-	const struct tui_hint *const groups[] = {
-		a->help ? help_hints : stress, a->help ? NULL : v->hints, a->help ? NULL : last};
+	if (a->searching) {
+		int x = tui_text(c, r, 1, 0, TUI_KEY, "/");
+		x = tui_text_fit(c, r, x, 0, r.w - x - 2, TUI_STRONG, a->search);
+		tui_put(c, r, x, 0, TUI_TEXT | TUI_REVERSE, ' ');
+		return;
+	}
+	const struct tui_hint *const groups[] = {a->help ? in_help : stress,
+		a->help ? NULL : tui_views()[a->view]->hints, a->help ? NULL : last};
 	/* Help and quit always find room. */
 	int keep = a->help ? 0 : 14;
 	int x = 1;
@@ -192,8 +270,7 @@ void tui_hints_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_re
 			if (x + w > r.w + (g < 2 ? -keep : 2)) {
 				break;
 			}
-			x = tui_text(c, r, x, 0, TUI_KEY, h->key) + 1;
-			x = tui_text(c, r, x, 0, TUI_FAINT, h->what) + 2;
+			x = draw_hint(c, r, x, h);
 		}
 	}
 }

@@ -7,6 +7,8 @@
 enum { TUI_MIN_W = 40, TUI_MIN_H = 12 };
 
 void tui_header_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r);
+/* The view whose tab stands at column X of the header, -1: none. */
+int tui_header_hit(const struct tui_app *a, int x);
 void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r);
 void tui_hints_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r);
 void tui_too_small_draw(struct tui_canvas *c, struct tui_rect r);

@@ -186,7 +186,7 @@ static void fill_device(struct pcie_snapshot *s, const struct demo_device *from,
 			PCIE_KNOWN, src, from->speed, from->speed, from->width, from->width};
 	}
 	if (from->vram) {
-		d->vram = (struct pcie_vram){PCIE_KNOWN, src, from->vram, "demo"};
+		d->vram = (struct pcie_vram){PCIE_KNOWN, src, from->vram, "by definition"};
 	}
 }
 

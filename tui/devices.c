@@ -14,7 +14,7 @@ struct line {
 	int bar;    /* index into the device's bar[], or LINE_… */
 };
 
-enum { LINES_MAX = 512 };
+enum { LINES_MAX = TUI_MAX_SIDE };
 
 static bool bar_has_line(const struct pcie_bar *b)
 {
@@ -30,15 +30,10 @@ static size_t bars_of(const struct pcie_device *d)
 	return n;
 }
 
-static const struct pcie_device *device_at(const struct tui_machine *m, size_t row)
-{
-	return &m->snapshot->dev[m->listed[row]];
-}
-
 /* What is worst about a GPU, when it is not good. */
 static const struct pcie_verdict *worst(const struct tui_machine *m, size_t row)
 {
-	const struct pcie_gpu *g = tui_machine_gpu(m, m->listed[row]);
+	const struct pcie_gpu *g = tui_survey_gpu(m->survey, m->survey->listed[row]);
 	enum pcie_level level = g ? pcie_gpu_deciding_level(g) : PCIE_LEVEL_GOOD;
 	for (size_t i = 0; level > PCIE_LEVEL_GOOD && i < g->nverdict; i++) {
 		if (g->verdict[i].level == level && g->verdict[i].rule->decides) {
@@ -50,14 +45,14 @@ static const struct pcie_verdict *worst(const struct tui_machine *m, size_t row)
 
 static size_t lines_of(const struct tui_machine *m, size_t row)
 {
-	return 1 + (worst(m, row) != NULL) + bars_of(device_at(m, row));
+	return 1 + (worst(m, row) != NULL) + bars_of(tui_machine_device(m, row));
 }
 
 int tui_devices_rows(const struct tui_app *a)
 {
 	const struct tui_machine *m = &a->machine;
-	size_t n = m->ngpu == 0;
-	for (size_t i = 0; i < m->nlisted && n < LINES_MAX; i++) {
+	size_t n = m->survey && m->survey->ngpu == 0;
+	for (size_t i = 0; i < tui_machine_listed(m) && n < LINES_MAX; i++) {
 		n += lines_of(m, i);
 	}
 	return (int)n;
@@ -72,7 +67,7 @@ static size_t add_device(const struct tui_machine *m, size_t row, bool unfolded,
 	if (n < max && unfolded && worst(m, row)) {
 		ret[n++] = (struct line){row, LINE_VERDICT};
 	}
-	const struct pcie_device *d = device_at(m, row);
+	const struct pcie_device *d = tui_machine_device(m, row);
 	for (int i = 0; unfolded && i < d->nbar && n < max; i++) {
 		if (bar_has_line(&d->bar[i])) {
 			ret[n++] = (struct line){row, i};
@@ -203,20 +198,20 @@ struct tui_light tui_level_light(const struct tui_glyphs *g, enum pcie_level l)
 static struct tui_light light_of(
 	const struct tui_machine *m, size_t row, const struct tui_glyphs *g)
 {
-	const struct pcie_gpu *gpu = tui_machine_gpu(m, m->listed[row]);
+	const struct pcie_gpu *gpu = tui_survey_gpu(m->survey, m->survey->listed[row]);
 	if (gpu) {
 		return tui_level_light(g, pcie_gpu_deciding_level(gpu));
 	}
-	return has_trouble(device_at(m, row)) ? (struct tui_light){g->bad, TUI_BAD}
-					      : (struct tui_light){g->dots, TUI_FAINT};
+	return has_trouble(tui_machine_device(m, row)) ? (struct tui_light){g->bad, TUI_BAD}
+						       : (struct tui_light){g->dots, TUI_FAINT};
 }
 
 /* At the right end of a device's line, from the edge inwards; returns where it starts. */
 static int draw_tail(const struct tui_machine *m, size_t row, bool unfolded, struct tui_canvas *c,
 	struct tui_rect r, int y)
 {
-	const struct pcie_device *d = device_at(m, row);
-	const struct pcie_gpu *gpu = tui_machine_gpu(m, m->listed[row]);
+	const struct pcie_device *d = tui_machine_device(m, row);
+	const struct pcie_gpu *gpu = tui_survey_gpu(m->survey, m->survey->listed[row]);
 	int right = r.w - 1;
 	char sizes[96];
 	sizes_text(d, sizes, sizeof(sizes));
@@ -244,11 +239,11 @@ static void draw_device(const struct tui_app *a, size_t row, bool unfolded, stru
 	struct tui_rect r, int y)
 {
 	const struct tui_machine *m = &a->machine;
-	const struct pcie_device *d = device_at(m, row);
+	const struct pcie_device *d = tui_machine_device(m, row);
 	char addr[PCIE_ADDR_MAX];
 	pcie_addr_format(d->addr, addr);
 	const char *shown = r.w < 100 && d->addr.known && d->addr.domain == 0 ? addr + 5 : addr;
-	if (row == a->selected) {
+	if (row == a->devices.cursor) {
 		tui_tint(c, (struct tui_rect){r.x, r.y + y, r.w, 1}, TUI_BG_SELECTED);
 		tui_put(c, r, 0, y, TUI_TITLE, c->glyphs->pointer);
 	}
@@ -270,16 +265,16 @@ static void draw_verdict(const struct tui_machine *m, size_t row, struct tui_can
 	tui_text_fit(c, r, x + 2, y, r.w - x - 3, light.style, v->headline);
 }
 
-static void draw_lines(const struct tui_app *a, const struct line *line, size_t n, size_t from,
+static void draw_lines(const struct tui_app *a, const struct line *line, size_t n,
 	struct tui_canvas *c, struct tui_rect r)
 {
-	for (int y = 0; y < r.h && from + (size_t)y < n; y++) {
-		const struct line *l = &line[from + (size_t)y];
-		const struct pcie_device *d = device_at(&a->machine, l->row);
-		size_t next = from + (size_t)y + 1;
+	for (int y = 0; y < r.h && (size_t)y < n; y++) {
+		const struct line *l = &line[y];
+		const struct pcie_device *d = tui_machine_device(&a->machine, l->row);
+		size_t next = (size_t)y + 1;
 		bool last = next >= n || line[next].bar == LINE_DEVICE;
 		if (l->bar == LINE_DEVICE) {
-			draw_device(a, l->row, !last || l->row == a->selected, c, r, y);
+			draw_device(a, l->row, !last || l->row == a->devices.cursor, c, r, y);
 		} else if (l->bar == LINE_VERDICT) {
 			draw_verdict(&a->machine, l->row, c, r, y, last);
 		} else {
@@ -303,54 +298,56 @@ static void draw_absence(const struct tui_app *a, struct tui_canvas *c, struct t
 
 /*
  * The lines for ROOM rows: the device under the cursor unfolded, then from the top as many
- * others as there is room for. *RET_AT: where the cursor's device starts.
+ * others as there is room for. A list that is longer starts so that the cursor's device
+ * is in sight with its BARs. *RET_FROM: the first device, *RET_CUT: more follow below.
  */
-static size_t layout(const struct tui_app *a, struct line *line, int room, size_t *ret_at)
+static size_t layout(
+	const struct tui_app *a, struct line *line, size_t room, size_t *ret_from, bool *ret_cut)
 {
 	const struct tui_machine *m = &a->machine;
-	size_t spare = (size_t)MAX(room, 0);
-	size_t folded = m->nlisted - 1 + lines_of(m, a->selected);
-	spare = spare > folded ? spare - folded : 0;
-	size_t n = 0;
-	for (size_t i = 0; i < m->nlisted; i++) {
-		bool unfolded = i == a->selected;
+	size_t all = tui_machine_listed(m), cursor = a->devices.cursor;
+	size_t need = lines_of(m, cursor);
+	size_t folded = all - 1 + need;
+	size_t spare = room > folded ? room - folded : 0;
+	size_t from = cursor + need > room ? cursor + need - room : 0;
+	from = folded > room ? MIN(from, cursor) : 0;
+	size_t n = 0, i = from;
+	for (; i < all && n < room; i++) {
 		size_t more = lines_of(m, i) - 1;
-		if (unfolded) {
-			*ret_at = n;
-		} else if (more > 0 && more <= spare) {
+		bool unfolded = i == cursor;
+		if (!unfolded && more > 0 && more <= spare) {
 			spare -= more;
 			unfolded = true;
 		}
-		n = add_device(m, i, unfolded, line, n, LINES_MAX);
+		n = add_device(m, i, unfolded, line, n, MIN(room, (size_t)LINES_MAX));
 	}
+	*ret_from = from;
+	*ret_cut = folded > room && (i < all || n == room);
 	return n;
 }
 
 void tui_devices_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
 	const struct tui_machine *m = &a->machine;
-	if (!m->snapshot || m->nlisted == 0) {
+	if (!m->snapshot || tui_machine_listed(m) == 0) {
 		draw_absence(a, c, r);
 		return;
 	}
-	if (m->ngpu == 0) {
+	if (m->survey->ngpu == 0) {
 		tui_text_fit(c, r, 1, 0, r.w - 2, TUI_NOTE,
 			"No GPU on this machine; these devices have BARs:");
 		tui_take_top(&r, 1);
 	}
 	struct line line[LINES_MAX];
-	size_t at = 0, n = layout(a, line, r.h, &at);
-	/* The device under the cursor shows with its BARs, and one line before it. */
-	size_t need = lines_of(m, a->selected);
-	size_t rows = (size_t)MAX(r.h, 1);
-	size_t from = at + need > rows ? at + need - rows : 0;
-	from = MIN(from, at);
-	struct tui_rect side = tui_take_right(&r, n > rows ? 1 : 0); /* the scroll marks */
-	draw_lines(a, line, n, from, c, r);
+	size_t from, n;
+	bool cut;
+	n = layout(a, line, (size_t)MAX(r.h, 0), &from, &cut);
+	struct tui_rect side = tui_take_right(&r, from > 0 || cut ? 1 : 0); /* the scroll marks */
+	draw_lines(a, line, n, c, r);
 	if (from > 0) {
 		tui_put(c, side, 0, 0, TUI_KEY, c->glyphs->up);
 	}
-	if (from + rows < n) {
+	if (cut) {
 		tui_put(c, side, 0, side.h - 1, TUI_KEY, c->glyphs->down);
 	}
 }

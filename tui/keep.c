@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "pcie/scan.h"
-#include "runs/session.h"
 
 /* A commit takes some ms on a healthy disk; beyond this the screen says that it is slow. */
 static const uint64_t lag_ns = 2000000000u;
@@ -167,6 +166,58 @@ void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	text_copy(mark.dtype, sizeof(mark.dtype), info.dtype);
 	k->mark_ticket = runs_recorder_mark(k->recorder, &mark); /* copies the histogram */
 	k->load_ticket = 0; /* what is stored is older than this */
+}
+
+int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,
+	uint64_t now_ns, struct why *why)
+{
+	if (!k->recorder) {
+		*why = k->why;
+		return -ENOENT;
+	}
+	if (k->state.phase == RUNS_REC_FAILED) {
+		why_set(why, "%s", k->state.why);
+		return -EIO;
+	}
+	if (k->session) {
+		why_set(why, "a run is being recorded already");
+		return -EBUSY;
+	}
+	k->session = runs_session_begin(k->recorder, label, c, 0, false, NULL);
+	text_copy(k->label, sizeof(k->label), label);
+	k->since_ns = now_ns;
+	runs_session_intent(k->session, "recording what runs on the screen");
+	return 0;
+}
+
+void tui_keep_stop(struct tui_keep *k, const struct stress_status *st, enum runs_state state,
+	const char *reason)
+{
+	if (k->session) {
+		runs_session_end(k->session, st, state, reason);
+		k->session = NULL;
+	}
+}
+
+void tui_keep_samples(struct tui_keep *k, const struct stress_sample *s, size_t n)
+{
+	if (k->session) {
+		runs_session_samples(k->session, s, n);
+	}
+}
+
+void tui_keep_events(struct tui_keep *k, const struct stress_event *e, size_t n)
+{
+	if (k->session) {
+		runs_session_readings(k->session, e, n);
+	}
+}
+
+void tui_keep_tick(struct tui_keep *k, const struct stress_status *st)
+{
+	if (k->session) {
+		runs_session_tick(k->session, st);
+	}
 }
 
 uint64_t tui_keep_lag_ns(const struct tui_keep *k)

@@ -11,6 +11,7 @@
 
 #include "base/why.h"
 #include "runs/recorder.h"
+#include "runs/session.h"
 #include "stress/worker.h"
 #include "tui/changes.h"
 #include "tui/plot.h"
@@ -26,6 +27,9 @@ struct tui_baseline {
 
 struct tui_keep {
 	struct runs_recorder *recorder; /* NULL: none; why says so */
+	struct runs_session *session;   /* what runs is being recorded; NULL: it is not */
+	char label[64];                 /* under this label */
+	uint64_t since_ns;
 	struct runs_recorder_state state;
 	struct why why;
 	struct tui_baseline baseline;
@@ -58,6 +62,17 @@ void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, co
 /* H of the last WINDOW_NS becomes the baseline, at once here and soon on the disk. */
 void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	const struct stress_config *c, const struct runs_hist *h, uint64_t window_ns);
+
+/* Records what runs under LABEL, or says why not. */
+int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,
+	uint64_t now_ns, struct why *why);
+/* Closes the run that is recorded; nothing when none is. */
+void tui_keep_stop(struct tui_keep *k, const struct stress_status *st, enum runs_state state,
+	const char *reason);
+void tui_keep_samples(struct tui_keep *k, const struct stress_sample *s, size_t n);
+void tui_keep_events(struct tui_keep *k, const struct stress_event *e, size_t n);
+/* Hands over finished seconds; call at least every 250 ms. */
+void tui_keep_tick(struct tui_keep *k, const struct stress_status *st);
 
 /* The store lags: since when, 0 when it does not. */
 uint64_t tui_keep_lag_ns(const struct tui_keep *k);

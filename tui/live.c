@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 enum { CHUNK = 2048 };
 
 static const uint64_t stop_patience_ns = 2000000000u;
@@ -160,6 +162,11 @@ bool tui_live_poll(struct tui_live *l, uint64_t now_ns, const struct tui_live_si
 			sink->samples(sink->data, chunk, n);
 		}
 		taken += n;
+	}
+	struct stress_event event[64];
+	while (sink && sink->events &&
+		(n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
+		sink->events(sink->data, event, n);
 	}
 	if (taken == 0) {
 		let_go(l, now_ns);

@@ -59,10 +59,11 @@ void tui_live_pause(struct tui_live *l, bool pause);
 /* A worker is there and has not ended. */
 bool tui_live_active(const struct tui_live *l);
 
-/* Takes in state and samples; at most MAX at once go to SINK (may be NULL). True: something
+/* Takes in state, samples and telemetry; SINK (may be NULL) sees them too. True: something
  * changed. */
 struct tui_live_sink {
 	void (*samples)(void *data, const struct stress_sample *s, size_t n);
+	void (*events)(void *data, const struct stress_event *e, size_t n);
 	void *data;
 };
 bool tui_live_poll(struct tui_live *l, uint64_t now_ns, const struct tui_live_sink *sink);

@@ -21,9 +21,10 @@ struct loop {
 	int signals, timer;
 	uint64_t timer_ns; /* its interval now */
 	uint64_t drawn_ns;
+	bool plain; /* the terminal shows plain text until Enter */
 };
 
-enum { IN, SIGNALS, TIMER, SCANNER, UDEV, RECORDER, WORKER, OUT, FDS };
+enum { IN, SIGNALS, TIMER, SCANNER, UDEV, RECORDER, LIBRARY, DOCTOR, WORKER, OUT, FDS };
 
 static const int watched[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH, SIGUSR1};
@@ -82,7 +83,7 @@ static void draw(struct loop *l, bool at_once)
 	uint64_t now = clock_ns();
 	/* A frame's length less a little: the timer's own jitter must not skip one. */
 	bool due = at_once || now - l->drawn_ns + 5000000u >= frame_ns(l);
-	if (!l->app.dirty || !due || tui_screen_busy(l->screen)) {
+	if (!l->app.dirty || !due || l->plain || tui_screen_busy(l->screen)) {
 		return;
 	}
 	tui_app_prepare(&l->app, &l->canvas);
@@ -135,6 +136,36 @@ static void take_signals(struct loop *l)
 	}
 }
 
+/* The view as lines of text on the terminal's own screen, where it can be marked, copied and
+ * scrolled; drawn on a canvas long enough for all of it. */
+static void show_plain(struct loop *l)
+{
+	enum { LONG = 400 };
+	struct tui_canvas c;
+	l->app.plain = false;
+	tui_canvas_init(&c, l->canvas.w, LONG, l->canvas.glyphs);
+	tui_app_prepare(&l->app, &c);
+	tui_app_draw(&l->app, &c);
+	_cleanup_free_ char *text = tui_canvas_plain(&c);
+	tui_canvas_finish(&c);
+	tui_screen_leave(l->screen);
+	tui_screen_print(l->screen, text);
+	tui_screen_print(l->screen, "\n-- Enter: back to the screen --\n");
+	l->plain = true;
+}
+
+static bool leave_plain(struct loop *l)
+{
+	char buf[256];
+	if (read(tui_screen_in_fd(l->screen), buf, sizeof(buf)) <= 0) {
+		l->app.quit = true;
+	}
+	l->plain = false;
+	tui_screen_enter(l->screen);
+	resize(l);
+	return true;
+}
+
 static bool take_keys(struct loop *l)
 {
 	enum { CTRL_L = 12, AT_ONCE = 64 };
@@ -173,6 +204,8 @@ static void turn(struct loop *l)
 		[SCANNER] = {.fd = tui_machine_fd(&a->machine), .events = POLLIN},
 		[UDEV] = {.fd = tui_machine_watch_fd(&a->machine), .events = POLLIN},
 		[RECORDER] = {.fd = tui_keep_fd(&a->keep), .events = POLLIN},
+		[LIBRARY] = {.fd = tui_library_fd(&a->library), .events = POLLIN},
+		[DOCTOR] = {.fd = tui_checkup_fd(&a->checkup), .events = POLLIN},
 		/* While it runs, the timer looks often enough; its fd tells of the rest. */
 		[WORKER] = {.fd = a->live.worker && !moving ? stress_worker_fd(a->live.worker) : -1,
 			.events = POLLIN},
@@ -194,7 +227,10 @@ static void turn(struct loop *l)
 	}
 	a->now_ns = clock_ns();
 	if (p[IN].revents) {
-		key = take_keys(l);
+		key = l->plain ? leave_plain(l) : take_keys(l);
+	}
+	if (a->plain) {
+		show_plain(l);
 	}
 	if (p[OUT].revents) {
 		tui_screen_flush(l->screen);

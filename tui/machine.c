@@ -6,17 +6,21 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "pcie/pulse.h"
 #include "pcie/scan.h"
 
 struct scan {
 	struct job_item item;
 	struct pcie_scan_options options;
 	struct pcie_snapshot *result;
-	struct pcie_verdicts *verdicts;
+	struct tui_survey *survey;
 	int status;
 	struct why why;
 	char *record; /* a parse of these bytes in place of a scan; owned */
 	size_t len;
+	bool is_pulse; /* only a quick look */
+	uint64_t pulse, took_ns;
 };
 
 void tui_machine_init(struct tui_machine *m, const char *source)
@@ -33,7 +37,7 @@ static void drop_items(struct tui_machine *m)
 	for (struct job_item *i; (i = job_collect(m->scanner));) {
 		struct scan *s = (struct scan *)i;
 		pcie_snapshot_destroy(s->result);
-		pcie_verdicts_destroy(s->verdicts);
+		tui_survey_destroy(s->survey);
 		free(s->record);
 		free(s);
 	}
@@ -44,7 +48,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	int r = 0;
 	if (m->scanner) {
 		struct pollfd p = {.fd = job_fd(m->scanner), .events = POLLIN};
-		if ((m->scanning || m->parsing) && poll(&p, 1, timeout_ms) > 0) {
+		if ((m->scanning || m->parsing || m->pulsing) && poll(&p, 1, timeout_ms) > 0) {
 			timeout_ms = 100; /* it has ended: only the thread is to be joined */
 		}
 		drop_items(m);
@@ -54,8 +58,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	pcie_snapshot_destroy(m->snapshot);
 	pcie_snapshot_destroy(m->previous);
 	pcie_snapshot_destroy(m->then);
-	pcie_verdicts_destroy(m->verdicts);
-	free(m->listed);
+	tui_survey_destroy(m->survey);
 	*m = (struct tui_machine){0};
 	return r;
 }
@@ -63,6 +66,12 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
+	if (s->is_pulse) {
+		uint64_t begun = clock_ns();
+		s->status = pcie_pulse("", &s->pulse);
+		s->took_ns = clock_ns() - begun;
+		return;
+	}
 	if (s->record) {
 		s->status = pcie_scan_buffer(
 			"the baseline's machine", s->record, s->len, &s->result, &s->why);
@@ -70,7 +79,7 @@ static void run_scan(struct job_item *item)
 	}
 	s->status = pcie_scan(&s->options, &s->result, &s->why);
 	if (s->status == 0) {
-		s->verdicts = pcie_verdicts_create(s->result);
+		s->survey = tui_survey_create(s->result);
 	}
 }
 
@@ -120,6 +129,35 @@ void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t le
 	job_post(m->scanner, &s->item);
 }
 
+void tui_machine_pulse(struct tui_machine *m, uint64_t now_ns)
+{
+	bool live = !m->source || !strcmp(m->source, "live");
+	if (!live || m->pulsing || m->scanning || !m->snapshot || now_ns < m->pulse_due_ns ||
+		need_scanner(m) < 0) {
+		return;
+	}
+	struct scan *s = xcalloc(1, sizeof(*s));
+	s->item.run = run_scan;
+	s->is_pulse = true;
+	m->pulsing = true;
+	job_post(m->scanner, &s->item);
+}
+
+/* A large machine is looked at less often: at most a twentieth of the time. */
+static void take_pulse(struct tui_machine *m, const struct scan *s, uint64_t now_ns)
+{
+	m->pulsing = false;
+	m->pulse_due_ns = now_ns + MAX((uint64_t)1000000000u, 20 * s->took_ns);
+	if (s->status < 0) {
+		return;
+	}
+	if (m->has_pulse && s->pulse != m->pulse) {
+		tui_machine_scan(m, now_ns);
+	}
+	m->has_pulse = true;
+	m->pulse = s->pulse;
+}
+
 int tui_machine_fd(const struct tui_machine *m)
 {
 	return m->scanner ? job_fd(m->scanner) : -1;
@@ -130,8 +168,12 @@ int tui_machine_watch_fd(const struct tui_machine *m)
 	return m->watch ? pcie_watch_fd(m->watch) : -1;
 }
 
-static unsigned take(struct tui_machine *m, struct scan *s)
+static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 {
+	if (s->is_pulse) {
+		take_pulse(m, s, now_ns);
+		return 0;
+	}
 	if (s->record) {
 		m->parsing = false;
 		pcie_snapshot_destroy(m->then);
@@ -143,7 +185,7 @@ static unsigned take(struct tui_machine *m, struct scan *s)
 		m->why = s->why;
 	} else {
 		m->why.text[0] = '\0';
-		tui_machine_set(m, s->result, s->verdicts);
+		tui_machine_set(m, s->result, s->survey);
 	}
 	return TUI_MACHINE_SCANNED;
 }
@@ -157,7 +199,7 @@ unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
 	struct job_item *i;
 	while (m->scanner && (i = job_collect(m->scanner))) {
 		struct scan *s = (struct scan *)i;
-		news |= take(m, s);
+		news |= take(m, s, now_ns);
 		free(s->record);
 		free(s);
 	}
@@ -168,44 +210,21 @@ unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
 	return news;
 }
 
-static bool has_bars(const struct pcie_device *d)
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct tui_survey *v)
 {
-	for (int i = 0; i < d->nbar; i++) {
-		if (d->bar[i].have == PCIE_KNOWN) {
-			return true;
-		}
-	}
-	return false;
-}
-
-const struct pcie_gpu *tui_machine_gpu(const struct tui_machine *m, int dev)
-{
-	for (size_t i = 0; m->verdicts && i < m->verdicts->ngpu; i++) {
-		if (m->verdicts->gpu[i].dev == dev) {
-			return &m->verdicts->gpu[i];
-		}
-	}
-	return NULL;
-}
-
-void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct pcie_verdicts *v)
-{
-	pcie_verdicts_destroy(m->verdicts);
-	m->verdicts = v ? v : pcie_verdicts_create(s);
+	tui_survey_destroy(m->survey);
+	m->survey = v ? v : tui_survey_create(s);
 	pcie_snapshot_destroy(m->previous);
 	m->previous = m->snapshot;
 	m->snapshot = s;
-	m->listed = xreallocarray(m->listed, MAX(s->ndev, 1), sizeof(*m->listed));
-	m->nlisted = 0;
-	for (size_t i = 0; i < s->ndev; i++) {
-		if (pcie_device_is_gpu(&s->dev[i])) {
-			m->listed[m->nlisted++] = (int)i;
-		}
-	}
-	m->ngpu = m->nlisted;
-	for (size_t i = 0; i < s->ndev; i++) {
-		if (!pcie_device_is_gpu(&s->dev[i]) && has_bars(&s->dev[i])) {
-			m->listed[m->nlisted++] = (int)i;
-		}
-	}
+}
+
+size_t tui_machine_listed(const struct tui_machine *m)
+{
+	return m->survey ? m->survey->nlisted : 0;
+}
+
+const struct pcie_device *tui_machine_device(const struct tui_machine *m, size_t i)
+{
+	return &m->snapshot->dev[m->survey->listed[i]];
 }

@@ -12,18 +12,18 @@
 #include "base/job.h"
 #include "base/why.h"
 #include "pcie/snapshot.h"
-#include "pcie/verdict.h"
 #include "pcie/watch.h"
+#include "tui/survey.h"
 
 struct tui_machine {
 	struct pcie_snapshot *snapshot; /* NULL: no scan has ended yet; owned */
-	struct pcie_verdicts *verdicts; /* of SNAPSHOT; owned */
-	int *listed;                    /* devices with a line; owned */
-	size_t nlisted;
-	size_t ngpu;
-	struct why why; /* the last scan's failure; "" */
+	struct tui_survey *survey;      /* of SNAPSHOT; NULL when that is; owned */
+	struct why why;                 /* the last scan's failure; "" */
 	struct job *scanner;
 	bool scanning, again;
+	bool pulsing; /* a look for what no uevent tells of is under way */
+	bool has_pulse;
+	uint64_t pulse, pulse_due_ns;
 	uint64_t scan_asked_ns;
 	const char *source;             /* of pcie_scan(); NULL: the live machine */
 	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
@@ -40,6 +40,9 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms);
 int tui_machine_scan(struct tui_machine *m, uint64_t now_ns);
 /* Reads a capture record (copied) into m->then, on the scanner too. */
 void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t len);
+/* Once a second, on the scanner: BARs and error counters that changed without a uevent start a
+ * scan. Nothing when the machine is not the live one. */
+void tui_machine_pulse(struct tui_machine *m, uint64_t now_ns);
 /* -1 while there is no scanner. */
 int tui_machine_fd(const struct tui_machine *m);
 /* udev's monitor, -1 without one. */
@@ -51,7 +54,9 @@ enum tui_machine_news {
 /* Takes in what udev says, and what the scanner has finished: a mask of news. */
 unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns);
 
-/* Takes S over as the machine, and its verdicts V (NULL: they are worked out here). */
-void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct pcie_verdicts *v);
-/* The verdicts on device DEV, NULL when it is no GPU. */
-const struct pcie_gpu *tui_machine_gpu(const struct tui_machine *m, int dev);
+/* Takes S over as the machine, and its survey V (NULL: it is made here). */
+void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct tui_survey *v);
+
+/* Devices with a line of their own in the overview, and the I-th of them. */
+size_t tui_machine_listed(const struct tui_machine *m);
+const struct pcie_device *tui_machine_device(const struct tui_machine *m, size_t i);

@@ -153,19 +153,18 @@ static void draw_baseline(struct tui_canvas *c, struct tui_rect a, const struct 
 	}
 }
 
-static void draw_y_axis(
-	struct tui_canvas *c, struct tui_rect r, struct tui_rect a, const struct tui_scale *y)
+void tui_y_axis_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_scale *y)
 {
 	struct tui_ticks t;
-	tui_scale_ticks(y, (size_t)MAX(a.h / 2, 2), &t);
-	for (int i = 0; i < a.h; i++) {
+	tui_scale_ticks(y, (size_t)MAX(r.h / 2, 2), &t);
+	for (int i = 0; i < r.h; i++) {
 		tui_put(c, r, TUI_PLOT_GUTTER - 1, i, TUI_FRAME, c->glyphs->vline);
 	}
-	int last = a.h;
+	int last = r.h;
 	for (size_t i = 0; i < t.n; i++) {
-		int row = dot_row(y, a.h, t.at[i].v);
+		int row = dot_row(y, r.h, t.at[i].v);
 		row = row == -1 ? 0 : row; /* the top edge itself */
-		if (row < 0 || row >= a.h || row == last) {
+		if (row < 0 || row >= r.h || row == last) {
 			continue;
 		}
 		last = row;
@@ -173,7 +172,13 @@ static void draw_y_axis(
 		tui_text(c, r, MAX(TUI_PLOT_GUTTER - 2 - w, 0), row, TUI_FAINT, t.at[i].label);
 		tui_put(c, r, TUI_PLOT_GUTTER - 1, row, TUI_FRAME, c->glyphs->tick_left);
 	}
-	tui_text(c, r, TUI_PLOT_GUTTER - 2 - tui_text_width(c, t.unit), a.h, TUI_FAINT, t.unit);
+}
+
+static void draw_unit(struct tui_canvas *c, struct tui_rect r, int row, const struct tui_scale *y)
+{
+	struct tui_ticks t;
+	tui_scale_ticks(y, 2, &t);
+	tui_text(c, r, TUI_PLOT_GUTTER - 2 - tui_text_width(c, t.unit), row, TUI_FAINT, t.unit);
 }
 
 /* Steps between two labels of the time axis, in seconds. */
@@ -262,7 +267,8 @@ void tui_plot_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_plo
 	bool scaled = p->y.hi > p->y.lo;
 	if (scaled) {
 		draw_baseline(c, a, p);
-		draw_y_axis(c, r, a, &p->y);
+		tui_y_axis_draw(c, (struct tui_rect){r.x, r.y, r.w, a.h}, &p->y);
+		draw_unit(c, r, a.h, &p->y);
 	}
 	draw_time_axis(c, r, a, p);
 	if (!any || !scaled) {

@@ -38,6 +38,8 @@ void tui_plot_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_plo
 
 /* The columns at the left that the axis's labels take. */
 enum { TUI_PLOT_GUTTER = 8 };
+/* The axis in them, over R's height. */
+void tui_y_axis_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_scale *y);
 
 struct tui_bins {
 	const double *count;  /* lowest value first, N of them over [x.lo, x.hi] */

@@ -344,6 +344,12 @@ static void flush_patiently(struct tui_screen *s)
 	}
 }
 
+void tui_screen_print(struct tui_screen *s, const char *text)
+{
+	append(s, text, strlen(text));
+	flush_patiently(s);
+}
+
 void tui_screen_leave(struct tui_screen *s)
 {
 	endwin();

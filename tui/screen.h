@@ -81,6 +81,9 @@ int tui_screen_in_fd(const struct tui_screen *s);
  * sequence's 25 ms. */
 struct tui_input tui_screen_key(struct tui_screen *s);
 
+/* Text with newlines on a terminal that was left; waits for a slow one, but not for ever. */
+void tui_screen_print(struct tui_screen *s, const char *text);
+
 /* Gives the terminal back for a while, and takes it again. */
 void tui_screen_leave(struct tui_screen *s);
 void tui_screen_enter(struct tui_screen *s);

@@ -25,11 +25,13 @@ void tui_window_init(struct tui_window *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->zoom = 2;
+	w->cursor = -1;
 	runs_hist_init(&w->hist, RUNS_HIST_1PCT);
 }
 
 void tui_window_finish(struct tui_window *w)
 {
+	tui_heat_finish(&w->heat);
 	runs_hist_finish(&w->hist);
 }
 
@@ -42,6 +44,41 @@ void tui_window_forget(struct tui_window *w)
 	w->y.lo = w->y.hi = 0;
 	runs_hist_reset(&w->hist);
 	w->figures = (struct tui_figures){0};
+	memset(w->layer, 0, sizeof(w->layer));
+	w->heat.cols = 0;
+	w->frozen = false;
+	w->cursor = -1;
+}
+
+void tui_window_freeze(struct tui_window *w, bool freeze)
+{
+	if (freeze && !w->frozen) {
+		w->frozen_ns = w->end_ns ? w->end_ns - 1 : 0;
+	}
+	w->frozen = freeze;
+	w->cursor = freeze ? w->cursor : -1;
+	w->figured_ns = 0;
+}
+
+void tui_window_scroll(
+	struct tui_window *w, int step, const struct tui_live *live, enum tui_layer layer)
+{
+	const struct runs_series *s = live->series[layer];
+	uint64_t half = w->ncolumn / 2 * w->column_ns;
+	uint64_t first = runs_series_first(s), last = runs_series_last(s);
+	if (!w->frozen || !half) {
+		return;
+	}
+	if (step < 0) {
+		/* No further than to where the first sample stands at the left. */
+		uint64_t least = MIN(first + 2 * half, last);
+		w->frozen_ns = w->frozen_ns > least + half ? w->frozen_ns - half
+							   : MIN(least, w->frozen_ns);
+	} else {
+		w->frozen_ns = MIN(w->frozen_ns + half, last);
+	}
+	w->column_ns = 0; /* all columns anew */
+	w->figured_ns = 0;
 }
 
 void tui_window_zoom(struct tui_window *w, int step)
@@ -145,6 +182,20 @@ static void update_scale(struct tui_window *w, const struct tui_band *band, uint
 	}
 }
 
+static void update_layers(struct tui_window *w, const struct tui_live *live, uint64_t from_ns)
+{
+	struct runs_hist h;
+	runs_hist_init(&h, RUNS_HIST_1PCT);
+	for (int i = 0; i < TUI_LAYERS; i++) {
+		runs_hist_reset(&h);
+		if (live->has[i]) {
+			runs_series_hist(live->series[i], from_ns, w->end_ns, &h);
+		}
+		tui_figures_make(&h, &live->status, &w->layer[i]);
+	}
+	runs_hist_finish(&h);
+}
+
 void tui_window_update(struct tui_window *w, const struct tui_live *live, enum tui_layer layer,
 	const struct tui_band *band, uint64_t now_ns, size_t ncolumn)
 {
@@ -154,13 +205,26 @@ void tui_window_update(struct tui_window *w, const struct tui_live *live, enum t
 	uint64_t edge = right_edge(w, live, s, now_ns);
 	update_columns(w, s, edge, width, n);
 	w->stands = w->frozen || stands_still(live);
+	w->cursor = MIN(w->cursor, (int)n - 1);
 
-	if (w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns) {
-		runs_hist_reset(&w->hist);
-		uint64_t span = MAX(tui_window_ns(w), n * width);
-		runs_series_hist(s, w->end_ns - MIN(span, w->end_ns), w->end_ns, &w->hist);
-		tui_figures_make(&w->hist, &live->status, &w->figures);
-		w->figured_ns = now_ns;
-		update_scale(w, band, now_ns);
+	bool heat_fits = w->heat.cols == w->heat_cols && w->heat.rows == w->heat_rows;
+	bool due = w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns;
+	if (!due && (w->heat_cols == 0 || heat_fits)) {
+		return;
+	}
+	uint64_t span = n * width;
+	uint64_t from = w->end_ns - MIN(span, w->end_ns);
+	runs_hist_reset(&w->hist);
+	runs_series_hist(s, from, w->end_ns, &w->hist);
+	tui_figures_make(&w->hist, &live->status, &w->figures);
+	w->figured_ns = now_ns;
+	update_scale(w, band, now_ns);
+	if (w->want_layers) {
+		update_layers(w, live, from);
+	}
+	if (w->heat_cols > 0) {
+		uint64_t cell = span / (uint64_t)w->heat_cols;
+		tui_heat_fill(
+			&w->heat, s, &w->hist, w->end_ns, MAX(cell, 1), w->heat_cols, w->heat_rows);
 	}
 }

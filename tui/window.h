@@ -18,6 +18,11 @@ void tui_window_forget(struct tui_window *w);
 void tui_window_zoom(struct tui_window *w, int step);
 /* Linear or logarithmic axis. */
 void tui_window_log(struct tui_window *w);
+/* Stands still, or follows the present again. */
+void tui_window_freeze(struct tui_window *w, bool freeze);
+/* Half a window back (STEP -1) or forth, within what is kept. */
+void tui_window_scroll(
+	struct tui_window *w, int step, const struct tui_live *live, enum tui_layer layer);
 /* The window's nominal width, and its name: "60 s". */
 uint64_t tui_window_ns(const struct tui_window *w);
 const char *tui_window_name(const struct tui_window *w);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/macros.h"
 #include "base/text.h"
 #include "golden.h"
 #include "pcie/scan.h"
@@ -45,6 +46,7 @@ struct scene *scene_create(const char *machine, int w, int h, enum tui_charset s
 	o.source = "none";
 	stress_config_init(&o.config);
 	tui_app_init(&s->app, &o, SCENE_NOW_S * second);
+	s->app.wall_ns = (int64_t)1714564980 * 1000000000; /* the same time of day each time */
 	tui_canvas_init(&s->canvas, w, h, tui_glyphs(set));
 	if (machine) {
 		tui_machine_set(&s->app.machine, load(machine), NULL);
@@ -106,6 +108,80 @@ void scene_baseline(struct scene *s)
 	text_copy(b->backend, sizeof(b->backend), "cpu");
 	tui_changes_add(&s->app.since, "BIOS 1.20 → 1.31");
 	tui_changes_add(&s->app.since, "01:00.0 BAR 1 256 MiB → 32 GiB");
+}
+
+void scene_store(struct scene *s)
+{
+	static const struct {
+		const char *label, *backend;
+		enum runs_state state;
+		double band;
+	} runs[] = {
+		{"after", "cpu", RUNS_DONE, 0.047},
+		{"after", "cpu", RUNS_STOPPED, 0.051},
+		{"before", "cpu", RUNS_DONE, 0.19},
+		{"", "script", RUNS_MACHINE_DOWN, 0.2},
+	};
+	struct tui_library *l = &s->app.library;
+	l->nrun = ARRAY_LEN(runs);
+	l->run = xcalloc(l->nrun, sizeof(*l->run));
+	l->loaded = true;
+	for (size_t i = 0; i < l->nrun; i++) {
+		struct runs_info *k = &l->run[i].info;
+		k->id = (int64_t)(l->nrun - i);
+		k->started = ((int64_t)1714564980 - (int64_t)i * 90000) * 1000000000;
+		k->state = runs[i].state;
+		k->threads = 1;
+		k->copies = 5;
+		k->bytes = 90207744;
+		k->ceiling = 10.4e9;
+		text_copy(k->label, sizeof(k->label), runs[i].label);
+		text_copy(k->backend, sizeof(k->backend), runs[i].backend);
+		text_copy(k->device, sizeof(k->device), "Example CPU");
+		text_copy(k->kernel, sizeof(k->kernel), "avx512");
+		text_copy(k->shape, sizeof(k->shape), "1x4096x11008");
+		text_copy(k->dtype, sizeof(k->dtype), "f16");
+		text_copy(k->boot_id, sizeof(k->boot_id), "0f3c1a52-6a0e-4a51-9c1e-0b8c7d6e5f40");
+		l->run[i].n = 6200 - i * 100;
+		l->run[i].seconds = 60;
+		l->run[i].p50 = 9110000 + i * 40000;
+		l->run[i].band = runs[i].band;
+		l->run[i].p99 = 9900000;
+	}
+	l->why.text[0] = '\0';
+}
+
+void scene_checkup(struct scene *s)
+{
+	static const struct doctor_line lines[] = {
+		{DOCTOR_ENVIRONMENT, DOCTOR_OK, "env.home", "HOME can be written", "/home/example",
+			"", false},
+		{DOCTOR_DRIVER, DOCTOR_FAULT, "driver.libcuda", "libcuda.so.1 can be opened",
+			"libcuda.so.1: cannot open shared object file",
+			"apt install nvidia-driver\nthen start barscope again", false},
+		{DOCTOR_PCIE, DOCTOR_UNSEEN, "pcie.iomem", "/proc/iomem tells the holes",
+			"all addresses are zero for this user", "", true},
+		{DOCTOR_CLOCKS, DOCTOR_NOTE, "clocks.governor", "the governor holds the clock",
+			"schedutil", "cpupower frequency-set -g performance", false},
+	};
+	struct doctor_report *r = xcalloc(1, sizeof(*r));
+	r->line = xcalloc(ARRAY_LEN(lines), sizeof(*r->line));
+	memcpy(r->line, lines, sizeof(lines));
+	r->nline = r->cap = ARRAY_LEN(lines);
+	s->app.checkup.report = r;
+}
+
+void scene_keys(struct scene *s, const char *keys)
+{
+	size_t n = strlen(keys);
+	while (n > 0) {
+		uint32_t ch;
+		size_t used = text_utf8_decode(keys, n, &ch);
+		ch = ch == '\n' ? (uint32_t)TUI_KEY_ENTER : ch == '\t' ? (uint32_t)TUI_KEY_TAB : ch;
+		tui_app_key(&s->app, (struct tui_input){.key = ch});
+		keys += used;
+		n -= used;
+	}
 }
 
 static void draw(struct scene *s)

@@ -23,6 +23,11 @@ void scene_run(struct scene *s, unsigned seconds);
 /* The worker's state as the status line shows it. ALIVE: one is there. */
 void scene_phase(struct scene *s, enum stress_phase phase, bool alive);
 void scene_baseline(struct scene *s);
+/* A few stored runs, and a doctor's report. */
+void scene_store(struct scene *s);
+void scene_checkup(struct scene *s);
+/* Presses each character; \n is Enter, \t Tab. */
+void scene_keys(struct scene *s, const char *keys);
 
 /* Draws, and compares with golden/NAME.txt. */
 bool scene_golden(struct scene *s, const char *name);

@@ -17,22 +17,46 @@ static const struct {
 	int w, h;
 } sizes[] = {{40, 12}, {80, 24}, {120, 40}, {200, 60}};
 
-static void overview_at_every_size(void **state)
+static const struct {
+	const char *name, *machine;
+	const char *keys; /* pressed in the view */
+} views[] = {
+	[TUI_VIEW_OVERVIEW] = {"overview", "001-h200-vm/machine", ""},
+	[TUI_VIEW_MACHINE] = {"machine", "002-switch-rebar/machine.rec", "jjjj"},
+	[TUI_VIEW_MAP] = {"map", "002-switch-rebar/machine.rec", "jj"},
+	[TUI_VIEW_VERDICTS] = {"verdicts", "demo", "j\n"},
+	[TUI_VIEW_LATENCY] = {"latency", "demo", ""},
+	[TUI_VIEW_COMPARE] = {"compare", "demo", ""},
+	[TUI_VIEW_RUNS] = {"runs", "demo", "j\n"},
+	[TUI_VIEW_DOCTOR] = {"doctor", "demo", "j\n"},
+};
+
+static void every_view_at_every_size(void **state)
 {
 	(void)state;
 	static const char *const sets[] = {"ascii", "blocks", "utf8"};
-	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		for (int set = TUI_ASCII; set <= TUI_UTF8; set++) {
-			struct scene *s = scene_create("001-h200-vm/machine", sizes[i].w,
-				sizes[i].h, (enum tui_charset)set);
-			scene_phase(s, STRESS_RUNNING, true);
-			scene_run(s, 50);
-			scene_baseline(s);
-			char name[64];
-			snprintf(name, sizeof(name), "overview-%dx%d-%s", sizes[i].w, sizes[i].h,
-				sets[set]);
-			assert_true(scene_golden(s, name));
-			scene_destroy(s);
+	for (size_t v = 0; v < ARRAY_LEN(views); v++) {
+		for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+			for (int set = TUI_ASCII; set <= TUI_UTF8; set++) {
+				struct scene *s = scene_create(views[v].machine, sizes[i].w,
+					sizes[i].h, (enum tui_charset)set);
+				scene_phase(s, STRESS_RUNNING, true);
+				scene_run(s, 50);
+				scene_baseline(s);
+				scene_store(s);
+				scene_checkup(s);
+				tui_app_view(&s->app, v);
+				scene_keys(s, views[v].keys);
+				char name[64];
+				snprintf(name, sizeof(name), "%s-%dx%d-%s", views[v].name,
+					sizes[i].w, sizes[i].h, sets[set]);
+				assert_true(set == TUI_BLOCKS || scene_golden(s, name));
+				_cleanup_free_ char *text = scene_text(s);
+				for (const char *p = text; set == TUI_ASCII && *p; p++) {
+					assert_in_range((unsigned char)*p, 1, 0x7e);
+				}
+				scene_destroy(s);
+			}
 		}
 	}
 }
@@ -103,6 +127,8 @@ static void help_names_every_key(void **state)
 	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
 	s->app.help = true;
 	assert_true(scene_golden(s, "help-80x24-utf8"));
+	s->app.help_scroll = 1000;
+	assert_true(scene_golden(s, "help-80x24-end-utf8"));
 	scene_destroy(s);
 }
 
@@ -110,35 +136,180 @@ static void help_names_every_key(void **state)
 static void any_size_and_key(void **state)
 {
 	(void)state;
-	static const uint32_t keys[] = {'j', 'k', '+', '-', '-', '-', 'l', '?', '?', 'b', 'p',
-		TUI_KEY_END, TUI_KEY_HOME, TUI_KEY_UP, TUI_KEY_DOWN, TUI_KEY_ESCAPE, 0xe9, 7};
-	size_t k = 0;
-	for (int w = 1; w < 140; w += 13) {
-		for (int h = 1; h < 50; h += 5) {
-			struct scene *s = scene_create(
-				"002-switch-rebar/machine.rec", w, h, (enum tui_charset)(k % 3));
-			scene_phase(s, STRESS_RUNNING, true);
-			s->app.live.worker = NULL; /* keys act on it */
-			scene_run(s, (unsigned)(k % 7) * 10);
-			for (int i = 0; i < 6; i++) {
-				tui_app_key(&s->app,
-					(struct tui_input){.key = keys[k++ % ARRAY_LEN(keys)]});
-				_cleanup_free_ char *text = scene_text(s);
-				assert_non_null(text);
-			}
-			scene_destroy(s);
+	static const uint32_t keys[] = {'j', 'k', '+', '-', '-', '-', 'l', '?', '?', 'b', 'p', 'f',
+		'L', '\n', 'J', '<', '>', 'd', 'n', 'c', 'e', 'x', '\t', '1', 0xe9, 7, '/', 'z',
+		'q', TUI_KEY_ENTER, TUI_KEY_END, TUI_KEY_HOME, TUI_KEY_UP, TUI_KEY_DOWN,
+		TUI_KEY_ESCAPE, TUI_KEY_LEFT, TUI_KEY_LEFT, TUI_KEY_RIGHT, TUI_KEY_PAGE_UP,
+		TUI_KEY_PAGE_DOWN, TUI_KEY_BACKSPACE, TUI_KEY_TAB, TUI_KEY_BACK_TAB, 'R', 'h', 'y',
+		'G', 'g', 'N'};
+	uint64_t random = 12345;
+	for (int round = 0; round < 400; round++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		int w = 1 + (int)(random >> 33) % 210, h = 1 + (int)(random >> 45) % 70;
+		struct scene *s = scene_create(
+			"002-switch-rebar/machine.rec", w, h, (enum tui_charset)(round % 3));
+		scene_phase(s, STRESS_RUNNING, true);
+		s->app.live.worker = NULL; /* keys act on it */
+		scene_run(s, (unsigned)(round % 7) * 10);
+		if (round % 2) {
+			scene_baseline(s);
+			scene_store(s);
+			scene_checkup(s);
 		}
+		tui_app_view(&s->app, (size_t)round);
+		for (int i = 0; i < 25; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			uint32_t key = keys[(random >> 33) % ARRAY_LEN(keys)];
+			if (key != 's') {
+				tui_app_key(&s->app, (struct tui_input){.key = key});
+			}
+			_cleanup_free_ char *text = scene_text(s);
+			assert_non_null(text);
+		}
+		scene_destroy(s);
 	}
 }
 
-int main(void)
+static void forms_take_what_is_typed(void **state)
 {
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_keys(s, "e");
+	assert_true(scene_golden(s, "form-80x24-utf8"));
+	/* To the shape, away with what stands there, nonsense, Enter: it stays open and says why.
+	 */
+	scene_keys(s, "\t\t");
+	tui_app_key(&s->app, (struct tui_input){.key = 21});
+	scene_keys(s, "4xö");
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_BACKSPACE});
+	assert_string_equal(s->app.modal.field[2].value, "4x");
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_ENTER});
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_FORM);
+	assert_true(s->app.modal.error[0] != '\0');
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "4x"));
+	/* Keys of the screen are letters here. */
+	scene_keys(s, "q");
+	assert_false(s->app.quit);
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_ESCAPE});
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_NONE);
+	assert_int_equal(s->app.live.config.shape.k, 4096);
+	scene_destroy(s);
+}
+
+static void removing_asks_first(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_store(s);
+	tui_app_view(&s->app, TUI_VIEW_RUNS);
+	scene_keys(s, "jd");
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_QUESTION);
+	assert_true(scene_golden(s, "question-80x24-utf8"));
+	scene_keys(s, "x");
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_NONE);
+	assert_int_equal(s->app.library.asked, 0);
+	scene_destroy(s);
+}
+
+static void search_finds_and_goes_round(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("002-switch-rebar/machine.rec", 80, 24, TUI_UTF8);
+	tui_app_view(&s->app, TUI_VIEW_MACHINE);
+	scene_keys(s, "/1002:");
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_ENTER});
+	size_t first = s->app.tree.cursor;
+	assert_true(first > 0);
+	scene_keys(s, "n");
+	size_t second = s->app.tree.cursor;
+	assert_true(second != first);
+	scene_keys(s, "N");
+	assert_int_equal(s->app.tree.cursor, first);
+	scene_keys(s, "/no such thing");
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "is not here"));
+	scene_destroy(s);
+}
+
+static void the_past_can_be_read(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 120, 40, TUI_UTF8);
+	scene_phase(s, STRESS_RUNNING, true);
+	scene_run(s, 150);
+	tui_app_view(&s->app, TUI_VIEW_LATENCY);
+	free(scene_text(s));
+	uint64_t present = s->app.window.end_ns;
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_LEFT});
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_LEFT});
+	_cleanup_free_ char *now = scene_text(s);
+	assert_true(s->app.window.frozen);
+	assert_non_null(strstr(now, "picture frozen"));
+	assert_non_null(strstr(now, "p50 9."));
+	/* Back until it begins; the picture stands on what was, whatever time it is. */
+	for (int i = 0; i < 10; i++) {
+		s->app.now_ns += 1000000000u;
+		tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_PAGE_UP});
+		free(scene_text(s));
+	}
+	assert_true(s->app.window.end_ns < present - 60 * (uint64_t)1000000000u);
+	assert_true(s->app.window.figures.n > 3000);
+	tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_END});
+	free(scene_text(s));
+	assert_false(s->app.window.frozen);
+	assert_true(s->app.window.end_ns >= present);
+	scene_destroy(s);
+}
+
+static void many_devices_stay_quick(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *m = pcie_snapshot_create("many");
+	for (uint32_t i = 0; i < 10000; i++) {
+		struct pcie_addr at = {i >> 13, (uint8_t)(i >> 5), (uint8_t)(i & 31), 0, true};
+		struct pcie_device *d = pcie_snapshot_add(m, at);
+		d->have_class = d->have_ids = PCIE_KNOWN;
+		d->class_code = i % 500 == 7 ? 0x030200 : 0x020000;
+		snprintf(d->name, sizeof(d->name), "Device number %u", i);
+		struct pcie_bar *b = pcie_device_bar(d, PCIE_BAR_NORMAL, 0);
+		b->have = PCIE_KNOWN;
+		b->has_base = b->has_size = true;
+		b->assigned = PCIE_YES;
+		b->size = MIB;
+		b->base = ((uint64_t)i + 8192) * MIB;
+	}
+	pcie_snapshot_settle(m);
+	struct scene *s = scene_create("demo", 120, 40, TUI_UTF8);
+	tui_machine_set(&s->app.machine, m, NULL);
+	for (size_t v = 0; v < ARRAY_LEN(views); v++) {
+		tui_app_view(&s->app, v);
+		tui_app_key(&s->app, (struct tui_input){.key = TUI_KEY_END});
+		_cleanup_free_ char *text = scene_text(s);
+		if (v == TUI_VIEW_OVERVIEW || v == TUI_VIEW_MACHINE) {
+			assert_non_null(strstr(text, "Device number 9999"));
+		}
+	}
+	scene_destroy(s);
+}
+
+int main(int argc, char **argv)
+{
+	/* A form that is taken starts a worker: this program again. It has nothing to say. */
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		return 1;
+	}
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(overview_at_every_size),
+		cmocka_unit_test(every_view_at_every_size),
 		cmocka_unit_test(trouble_is_said),
 		cmocka_unit_test(small_and_empty_machines),
 		cmocka_unit_test(help_names_every_key),
 		cmocka_unit_test(any_size_and_key),
+		cmocka_unit_test(forms_take_what_is_typed),
+		cmocka_unit_test(removing_asks_first),
+		cmocka_unit_test(search_finds_and_goes_round),
+		cmocka_unit_test(the_past_can_be_read),
+		cmocka_unit_test(many_devices_stay_quick),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ react() { # WHAT LIMIT_MS
         times=()
         for _ in 1 2 3 4 5 6 7 8 9 10 11; do
             keys '?'
-            wait_for 3000 '─ Keys ─' || { bad "$1: the help did not open"; return; }
+            wait_for 3000 '─ Help ─' || { bad "$1: the help did not open"; return; }
             times+=("$LAST_MS")
             keys '?'
             wait_for 3000 '─ Latency ─' || { bad "$1: the help did not close"; return; }

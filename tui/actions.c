@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What keys ask for: start, stop, pause, the form of what runs, baseline, recording. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "runs/session.h"
+#include "tui/app.h"
+#include "tui/window.h"
+
+enum { FEW = 30 };
+
+void tui_app_start(struct tui_app *a)
+{
+	struct why why;
+	/* A recorded run is of one worker. */
+	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
+		"another start");
+	if (tui_live_start(&a->live, a->now_ns, &why) < 0) {
+		tui_app_say(a, TUI_TONE_BAD, "%s", why.text);
+		return;
+	}
+	tui_window_forget(&a->window);
+	a->phase_seen = STRESS_STARTING;
+	a->stall_seen = false;
+	a->readings = (struct runs_readings){0};
+	a->dirty = true;
+}
+
+void tui_app_start_stop(struct tui_app *a)
+{
+	if (tui_live_active(&a->live)) {
+		tui_live_stop(&a->live, a->now_ns);
+	} else {
+		tui_app_start(a);
+	}
+	a->dirty = true;
+}
+
+void tui_app_pause(struct tui_app *a)
+{
+	if (!tui_live_active(&a->live)) {
+		tui_app_say(a, TUI_TONE_NOTE, "nothing runs: s starts the stress");
+		return;
+	}
+	tui_live_pause(&a->live, !a->live.want_pause);
+	a->dirty = true;
+}
+
+void tui_app_mark(struct tui_app *a)
+{
+	const struct runs_hist *h = &a->window.hist;
+	if (h->total < FEW) {
+		tui_app_say(a, TUI_TONE_NOTE, "too few samples for a baseline: %llu, at least %d",
+			(unsigned long long)h->total, FEW);
+		return;
+	}
+	if (a->layer != TUI_HOST) {
+		tui_app_say(a, TUI_TONE_NOTE, "a baseline is of the host layer; L changes it");
+		return;
+	}
+	tui_keep_mark(&a->keep, &a->live.status, &a->live.config, h, tui_window_ns(&a->window));
+	pcie_snapshot_destroy(a->machine.then);
+	a->machine.then = NULL;
+	a->announce = false;
+	tui_app_compare_then(a);
+	tui_app_event(a, TUI_TONE_PLAIN, "baseline marked");
+	if (a->keep.recorder) {
+		tui_app_say(a, TUI_TONE_PLAIN, "the last %s are the baseline now; storing it",
+			tui_window_name(&a->window));
+	} else {
+		tui_app_say(a, TUI_TONE_NOTE, "baseline marked, not stored: %s", a->keep.why.text);
+	}
+}
+
+/* -- recording ----------------------------------------------------------------------- */
+
+static bool take_record(struct tui_app *a, struct tui_modal *m)
+{
+	struct why why;
+	struct stress_config c = a->live.config;
+	text_copy(c.backend, sizeof(c.backend), a->live.status.backend);
+	if (tui_keep_record(&a->keep, m->field[0].value, &c, a->now_ns, &why) < 0) {
+		text_copy(m->error, sizeof(m->error), why.text);
+		return false;
+	}
+	tui_app_event(a, TUI_TONE_PLAIN, "recording as '%s'", m->field[0].value);
+	return true;
+}
+
+void tui_app_record(struct tui_app *a)
+{
+	if (a->keep.session) {
+		tui_keep_stop(&a->keep, &a->live.status, RUNS_STOPPED, "");
+		tui_app_event(a, TUI_TONE_PLAIN, "recording ended");
+		tui_app_say(a, TUI_TONE_GOOD, "the run is stored as '%s'", a->keep.label);
+		a->library.loaded = false;
+		return;
+	}
+	if (!tui_live_active(&a->live)) {
+		tui_app_say(a, TUI_TONE_NOTE, "nothing runs that could be recorded: s starts it");
+		return;
+	}
+	if (!a->keep.recorder) {
+		tui_app_say(a, TUI_TONE_BAD, "nothing can be recorded: %s", a->keep.why.text);
+		return;
+	}
+	tui_modal_form(&a->modal, "Record", take_record);
+	tui_modal_field(&a->modal, "label", a->keep.label,
+		"What runs from now on is stored under this label, with the machine and its "
+		"environment. Runs of one label in several boots are one side of a comparison.");
+}
+
+/* -- the form of what runs ----------------------------------------------------------- */
+
+enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE };
+
+static const char any_device[] = "the first";
+
+static bool parse_pace(const char *s, uint64_t *ret)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	if (!*s) {
+		*ret = 0;
+		return true;
+	}
+	double v = strtod(s, &end);
+	while (*end == ' ') {
+		end++;
+	}
+	for (size_t i = 0; end != s && i < ARRAY_LEN(units); i++) {
+		double ns = v * units[i].ns;
+		if (!strcmp(end, units[i].unit) && ns >= 1e3 && ns <= 3600e9) {
+			*ret = (uint64_t)ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool take_form(struct tui_app *a, struct tui_modal *m)
+{
+	struct stress_config c = a->live.config;
+	struct why why;
+	uint64_t n = 0;
+	const char *backend = m->field[BACKEND].value, *device = m->field[DEVICE].value;
+	text_copy(c.backend, sizeof(c.backend), !strcmp(backend, "best") ? "" : backend);
+	text_copy(c.device, sizeof(c.device), !strcmp(device, any_device) ? "" : device);
+	if (stress_shape_parse(m->field[SHAPE].value, &c.shape, &why) < 0) {
+		text_copy(m->error, sizeof(m->error), why.text);
+		m->focus = SHAPE;
+		return false;
+	}
+	c.dtype = !strcmp(m->field[DTYPE].value, "f32") ? STRESS_F32 : STRESS_F16;
+	if (*m->field[THREADS].value &&
+		(text_parse_u64(m->field[THREADS].value, 10, &n) < 0 || n < 1 || n > 1024)) {
+		text_copy(m->error, sizeof(m->error),
+			"Threads are a number from 1 to 1024, or nothing for cores - 1.");
+		m->focus = THREADS;
+		return false;
+	}
+	c.threads = (uint32_t)n;
+	if (!parse_pace(m->field[PACE].value, &c.paced_ns)) {
+		text_copy(m->error, sizeof(m->error),
+			"The pace is a time from 1us to an hour, such as 250us or 10ms, or nothing.");
+		m->focus = PACE;
+		return false;
+	}
+	a->live.config = c;
+	tui_app_start(a);
+	return true;
+}
+
+static void add_devices(const struct tui_app *a, struct tui_field *f)
+{
+	tui_field_choice(f, any_device);
+	const struct tui_survey *v = a->machine.survey;
+	for (size_t i = 0; v && i < v->ngpu; i++) {
+		char addr[PCIE_ADDR_MAX];
+		const struct pcie_device *d = &a->machine.snapshot->dev[v->listed[i]];
+		tui_field_choice(f, pcie_addr_format(d->addr, addr));
+	}
+}
+
+void tui_app_edit(struct tui_app *a)
+{
+	const struct stress_config *c = &a->live.config;
+	struct tui_modal *m = &a->modal;
+	char s[40];
+	if (a->options.demo) {
+		tui_app_say(a, TUI_TONE_NOTE,
+			"the demo plays its script; start barscope without --demo");
+		return;
+	}
+	tui_modal_form(m, "What runs", take_form);
+	bool best = !*c->backend || !strcmp(c->backend, "auto");
+	struct tui_field *f = tui_modal_field(m, "back end", best ? "best" : c->backend,
+		"cuda on an NVIDIA GPU, cpu anywhere; best takes the first that works.");
+	tui_field_choice(f, "best");
+	tui_field_choice(f, "cuda");
+	tui_field_choice(f, "cpu");
+	if (*c->script) {
+		tui_field_choice(f, "script");
+	}
+	f = tui_modal_field(m, "device", *c->device ? c->device : any_device, "The GPU, for cuda.");
+	add_devices(a, f);
+	snprintf(s, sizeof(s), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
+	tui_modal_field(m, "shape", s, "M x K x N: rows of x, length of a product, rows of W.");
+	f = tui_modal_field(m, "type", c->dtype == STRESS_F32 ? "f32" : "f16",
+		"Of the elements; sums are f32 in both.");
+	tui_field_choice(f, "f16");
+	tui_field_choice(f, "f32");
+	s[0] = '\0';
+	if (c->threads) {
+		snprintf(s, sizeof(s), "%u", c->threads);
+	}
+	tui_modal_field(m, "threads", s, "For cpu. Nothing: cores - 1.");
+	s[0] = '\0';
+	if (c->paced_ns) {
+		snprintf(s, sizeof(s), "%gus", (double)c->paced_ns / 1e3);
+	}
+	tui_modal_field(m, "pace", s,
+		"One launch each 10ms or 250us, counted from when it was due. Nothing: back to back.");
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The store's other side: a job that reads it for the screen, labels and removes runs, and
+ * compares. The recorder writes beside it, each with a connection of its own. Nothing here
+ * waits for the disk. Main thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/job.h"
+#include "base/why.h"
+#include "runs/compare.h"
+#include "runs/info.h"
+#include "runs/machines.h"
+
+/* A run with the figures that a list shows. */
+struct tui_run {
+	struct runs_info info;
+	uint64_t n, p50;
+	double band, p99; /* NaN: not known */
+	uint32_t seconds;
+};
+
+/* Two sides and what was made of them. */
+struct tui_comparison {
+	char name[2][128];
+	struct runs_side side[2];
+	struct runs_comparison result;
+	struct runs_machine_change *change;
+	size_t nchange;
+};
+
+struct tui_library {
+	struct job *job;
+	char *path;          /* the store; NULL: none is kept */
+	struct tui_run *run; /* newest first; owned */
+	size_t nrun;
+	bool loaded;                       /* the list was read at least once */
+	unsigned asked;                    /* jobs under way */
+	struct why why;                    /* the last failure; "" */
+	struct tui_comparison *comparison; /* owned; NULL: none */
+	char chosen[128];                  /* the first side of the next comparison; "" none */
+};
+
+void tui_library_init(struct tui_library *l, const char *store, bool none);
+/* -ETIMEDOUT: the disk hangs. */
+int tui_library_finish(struct tui_library *l, int timeout_ms);
+int tui_library_fd(const struct tui_library *l);
+
+void tui_library_reload(struct tui_library *l);
+void tui_library_label(struct tui_library *l, int64_t run, const char *label);
+void tui_library_remove(struct tui_library *l, int64_t run);
+/* A and B as `barscope compare` takes them. */
+void tui_library_compare(struct tui_library *l, const char *a, const char *b);
+
+/* Lets the comparison go. */
+void tui_library_forget(struct tui_library *l);
+
+enum tui_library_news {
+	TUI_LIBRARY_LIST = 1,
+	TUI_LIBRARY_COMPARED = 2,
+	TUI_LIBRARY_CHANGED = 4, /* a label or a removal took place */
+	TUI_LIBRARY_FAILED = 8,
+};
+unsigned tui_library_poll(struct tui_library *l);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What happens by itself: worker, scanner, store and clock have their say. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runs/session.h"
+#include "tui/app.h"
+#include "tui/window.h"
+
+/*
+ * The stress starts by itself only where it disturbs nobody: on an idle CPU. A GPU's
+ * users cannot be seen from here without the driver's libraries, so a machine that has
+ * one waits for the key; so does one that went down the last time.
+ */
+static void decide_start(struct tui_app *a)
+{
+	bool opening = a->keep.recorder && a->keep.state.phase == RUNS_REC_OPENING;
+	if (a->decided || opening || (a->machine.scanning && !a->machine.snapshot)) {
+		return;
+	}
+	a->decided = true;
+	if (a->options.start == TUI_START_NEVER) {
+		return;
+	}
+	bool script = !strcmp(a->live.config.backend, "script");
+	bool no_gpu = a->machine.survey && a->machine.survey->ngpu == 0;
+	bool cpu = !strcmp(a->live.config.backend, "cpu") || no_gpu;
+	if (a->options.start == TUI_START_NOW || script) {
+		tui_app_start(a);
+		return;
+	}
+	double load;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (a->modal.kind != TUI_MODAL_NONE) {
+		tui_app_say(
+			a, TUI_TONE_NOTE, "nothing starts by itself after a crash: s starts it");
+	} else if (!cpu) {
+		tui_app_say(
+			a, TUI_TONE_NOTE, "the GPU may be in use by others: s starts the stress");
+	} else if (getloadavg(&load, 1) != 1) {
+		tui_app_say(a, TUI_TONE_NOTE, "the CPU's load is not known: s starts the stress");
+	} else if (load > 0.25 * (double)cpus + 0.25) {
+		tui_app_say(a, TUI_TONE_NOTE, "the CPU is in use (load %.1f): s starts the stress",
+			load);
+	} else {
+		tui_app_start(a);
+	}
+}
+
+static void end_recording(struct tui_app *a, const struct stress_status *st)
+{
+	if (!a->keep.session) {
+		return;
+	}
+	bool failed = st->phase != STRESS_DONE;
+	tui_keep_stop(&a->keep, st, failed ? RUNS_FAILED : RUNS_STOPPED, failed ? st->why : "");
+	a->library.loaded = false;
+	tui_app_event(a, failed ? TUI_TONE_NOTE : TUI_TONE_PLAIN, "recording ended");
+}
+
+static void note_phase(struct tui_app *a)
+{
+	const struct stress_status *st = &a->live.status;
+	if (!a->live.have_status) {
+		return;
+	}
+	if (st->phase != a->phase_seen) {
+		a->phase_seen = st->phase;
+		a->dirty = true;
+		switch (st->phase) {
+		case STRESS_DIED:
+		case STRESS_FAILED:
+			tui_app_event(a, TUI_TONE_BAD, "%s", st->why);
+			end_recording(a, st);
+			break;
+		case STRESS_DONE:
+			tui_app_event(a, TUI_TONE_PLAIN, "stopped");
+			end_recording(a, st);
+			break;
+		case STRESS_RUNNING:
+			tui_app_event(a, TUI_TONE_PLAIN, "running on %s",
+				*st->device ? st->device : st->backend);
+			break;
+		case STRESS_PAUSED:
+			tui_app_event(a, TUI_TONE_PLAIN, "paused");
+			break;
+		default:
+			break;
+		}
+	}
+	if (st->stalled != a->stall_seen) {
+		a->stall_seen = st->stalled;
+		tui_app_event(a, st->stalled ? TUI_TONE_BAD : TUI_TONE_GOOD,
+			st->stalled ? "the worker stalled" : "the worker goes on");
+	}
+}
+
+static void take_samples(void *data, const struct stress_sample *s, size_t n)
+{
+	struct tui_app *a = data;
+	tui_keep_samples(&a->keep, s, n);
+}
+
+static void take_events(void *data, const struct stress_event *e, size_t n)
+{
+	struct tui_app *a = data;
+	tui_keep_events(&a->keep, e, n);
+	for (size_t i = 0; i < n; i++) {
+		struct runs_event k;
+		if (!runs_readings_take(&a->readings, &e[i], &k)) {
+			continue;
+		}
+		bool bad = e[i].kind == STRESS_EVENT_XID || e[i].kind == STRESS_EVENT_ECC;
+		if (isfinite(k.value)) {
+			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %g %s", k.source,
+				k.value, k.note);
+		} else {
+			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %lld %s", k.source,
+				(long long)k.code, k.note);
+		}
+	}
+}
+
+/* -- the store ----------------------------------------------------------------------- */
+
+/* A baseline of before is back, and the machine then is known or never will be. */
+static void announce(struct tui_app *a)
+{
+	if (!a->announce || a->machine.parsing || !a->machine.snapshot) {
+		return;
+	}
+	a->announce = false;
+	tui_app_compare_then(a);
+	char text[200];
+	tui_changes_join(&a->since, text, sizeof(text));
+	const char *when =
+		a->keep.baseline.same_boot ? "this boot's baseline" : "baseline of before";
+	if (a->since.n) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s; since then: %s", when, text);
+	} else {
+		tui_app_say(a, TUI_TONE_PLAIN, "%s; %s", when,
+			a->compared ? "nothing known to matter has changed since"
+				    : "the machine then is not known");
+	}
+}
+
+/* What a crash of before left: said before anything else. */
+static void tell_crash(struct tui_app *a)
+{
+	const struct runs_crash *k =
+		a->keep.recorder ? runs_recorder_crash(a->keep.recorder) : NULL;
+	if (k && !a->crash_told) {
+		char text[640];
+		snprintf(text, sizeof(text), "Run %lld%s%s%s was going. %s", (long long)k->run,
+			*k->label ? " '" : "", k->label, *k->label ? "'" : "", k->text);
+		tui_modal_notice(&a->modal, "The machine went down", text);
+	}
+	a->crash_told = true;
+}
+
+static void ask_baseline(struct tui_app *a)
+{
+	const struct stress_status *st = &a->live.status;
+	struct tui_keep *k = &a->keep;
+	bool known = a->live.have_status && *st->backend;
+	struct runs_info info = {0};
+	runs_info_configured(&info, &a->live.config);
+	const char *backend = known ? st->backend : a->live.config.backend;
+	bool other = known && strcmp(k->baseline.backend, st->backend) != 0;
+	if (other && !a->options.demo) {
+		k->baseline.band.set = false; /* what is drawn must be of what runs */
+	}
+	tui_keep_ask(k, backend, info.shape, info.dtype);
+}
+
+static void tick_store(struct tui_app *a)
+{
+	struct tui_keep *k = &a->keep;
+	const char *record;
+	size_t len;
+	tui_keep_tick(k, a->live.have_status ? &a->live.status : NULL);
+	unsigned news = tui_keep_poll(k, &record, &len);
+	if (news & TUI_KEEP_LOADED) {
+		if (record) {
+			tui_machine_parse_then(&a->machine, record, len);
+		}
+		a->announce = true;
+		a->dirty = true;
+	}
+	if (news & TUI_KEEP_MARKED) {
+		tui_app_say(
+			a, TUI_TONE_GOOD, "baseline stored; it will be drawn after a reboot too");
+	}
+	if (news & TUI_KEEP_UNMARKED) {
+		tui_app_say(a, TUI_TONE_BAD, "the baseline could not be stored: %s", k->why.text);
+	}
+	if (news & TUI_KEEP_CHANGED) {
+		a->dirty = true;
+		if (k->state.phase != RUNS_REC_OPENING) {
+			tell_crash(a);
+		}
+	}
+	ask_baseline(a);
+
+	unsigned library = tui_library_poll(&a->library);
+	a->dirty |= library != 0;
+	if (library & TUI_LIBRARY_COMPARED) {
+		a->compare_scroll = 0;
+		tui_app_view(a, TUI_VIEW_COMPARE);
+	}
+	if (library & TUI_LIBRARY_FAILED) {
+		tui_app_say(a, TUI_TONE_BAD, "%s", a->library.why.text);
+	}
+}
+
+/* -- the machine --------------------------------------------------------------------- */
+
+static void note_changes(struct tui_app *a)
+{
+	const struct tui_machine *m = &a->machine;
+	if (!m->previous || !m->snapshot || m->why.text[0]) {
+		return;
+	}
+	struct tui_changes c = {0};
+	tui_changes_find(m->previous, m->snapshot, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		tui_app_event(a, TUI_TONE_NOTE, "%s", c.text[i]);
+	}
+	if (c.n) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s%s", c.text[0], c.n > 1 ? ", and more" : "");
+	}
+}
+
+static void tick_machine(struct tui_app *a)
+{
+	unsigned news = tui_machine_poll(&a->machine, a->now_ns);
+	if (news & TUI_MACHINE_SCANNED) {
+		a->dirty = true;
+		a->plan_stale = true;
+		note_changes(a);
+		tui_list_clamp(&a->devices, tui_machine_listed(&a->machine));
+	}
+	if (news && a->keep.baseline.band.set) {
+		tui_app_compare_then(a);
+	}
+	tui_machine_pulse(&a->machine, a->now_ns);
+}
+
+void tui_app_tick(struct tui_app *a, uint64_t now_ns)
+{
+	const struct tui_live_sink sink = {take_samples, take_events, a};
+	a->now_ns = now_ns;
+	tick_machine(a);
+	decide_start(a);
+	if (tui_live_poll(&a->live, now_ns, &sink)) {
+		a->dirty = true;
+	}
+	note_phase(a);
+	tick_store(a);
+	a->dirty |= tui_checkup_poll(&a->checkup);
+	announce(a);
+	if (a->message.until_ns && now_ns >= a->message.until_ns) {
+		a->message.until_ns = 0;
+		a->dirty = true;
+	}
+}
