@@ -18,28 +18,36 @@ struct traits {
 	bool numbered; /* each line begins with its number (cat -n, less -N) */
 };
 
-/* Byte classes that take a line off the fast path. */
-enum { CLASS_ODD = 1, CLASS_AMP = 2, CLASS_LT = 4 };
-
-static unsigned class_of(unsigned char c)
+/* Bytes that take a line off the fast path: controls but for the tab, and all beyond ASCII. */
+static bool is_odd(unsigned char c)
 {
-	if (c == '&') {
-		return CLASS_AMP;
-	}
-	if (c == '<') {
-		return CLASS_LT;
-	}
-	return (c < ' ' && c != '\t') || c >= 0x7f ? CLASS_ODD : 0;
+	return (c < ' ' && c != '\t') || c >= 0x7f;
 }
 
-/* The classes of all bytes of a line together. */
-static unsigned classes(const char *s, size_t n)
+static bool has_odd(const char *s, size_t n)
 {
-	unsigned seen = 0;
-	for (size_t i = 0; i < n; i++) {
-		seen |= class_of((unsigned char)s[i]);
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) { /* eight at once: a borrow shows a byte below 0x20 */
+		uint64_t w;
+		memcpy(&w, s + i, 8);
+		uint64_t low = (w - ones * 0x20) & ~w, delete = w + ones;
+		if (!((low | delete | w) & high)) {
+			continue;
+		}
+		for (size_t k = i; k < i + 8; k++) {
+			if (is_odd((unsigned char)s[k])) {
+				return true;
+			}
+		}
 	}
-	return seen;
+	for (; i < n; i++) {
+		if (is_odd((unsigned char)s[i])) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool is_blank(char c)
@@ -468,9 +476,8 @@ static void clean_lines(struct pcie_clean *c, const char *s, size_t len, const s
 		while (n > 0 && s[n - 1] == '\r') {
 			n--;
 		}
-		unsigned seen = classes(s, n);
-		if ((seen & CLASS_ODD) || ((seen & CLASS_AMP) && t->entities) ||
-			((seen & CLASS_LT) && t->tags)) {
+		if (has_odd(s, n) || (t->entities && memchr(s, '&', n)) ||
+			(t->tags && memchr(s, '<', n))) {
 			size_t k = strip(s, n, t, out);
 			out += emit_pieces(c, out, k, k, number);
 		} else {

@@ -472,12 +472,7 @@ size_t pcie_lspci_take(struct pcie_lspci *p, const struct pcie_lines *l, size_t 
 	size_t n;
 
 	if (lspci_hex_digit(*s) >= 0 && s[0] && s[1] && s[2]) {
-		if (lspci_is_hex_row(s)) {
-			if (!p->b.open) {
-				lspci_open(p, p->about, !p->about.known);
-			}
-			lspci_take_hex_row(p, s);
-			p->b.caps_ended = true;
+		if (lspci_take_hex_row(p, s)) {
 			p->blank = false;
 			return 1;
 		}

@@ -169,7 +169,8 @@ uint16_t pcie_vendor_from_name(const char *name, size_t *ret_len)
 
 	for (size_t i = 0; i < ARRAY_LEN(vendor); i++) {
 		size_t len = strlen(vendor[i].name);
-		if (!strncasecmp(name, vendor[i].name, len)) {
+		if ((*name | 0x20) == (*vendor[i].name | 0x20) &&
+			!strncasecmp(name, vendor[i].name, len)) {
 			*ret_len = len;
 			return vendor[i].id;
 		}

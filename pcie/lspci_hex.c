@@ -29,34 +29,47 @@ static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
 	return n;
 }
 
+/* Two or three digits, a colon and a blank: most lines do not begin so. */
+static bool may_be_row(const char *s)
+{
+	int n = 0;
+	for (; n < 3 && lspci_hex_digit(s[n]) >= 0; n++) {
+	}
+	return n >= 2 && s[n] == ':' && lspci_blank_char(s[n + 1]);
+}
+
 bool lspci_is_hex_row(const char *s)
 {
 	uint64_t at;
 	uint8_t bytes[ROW];
-	int n = 0;
-	/* most lines end here */
-	for (; n < 3 && lspci_hex_digit(s[n]) >= 0; n++) {
-	}
-	return n >= 2 && s[n] == ':' && lspci_blank_char(s[n + 1]) && parse_row(s, &at, bytes) >= 4;
+	return may_be_row(s) && parse_row(s, &at, bytes) >= 4;
 }
 
-void lspci_take_hex_row(struct pcie_lspci *p, const char *s)
+bool lspci_take_hex_row(struct pcie_lspci *p, const char *s)
 {
 	uint64_t at;
 	uint8_t bytes[ROW];
-	int n = parse_row(s, &at, bytes);
+	int n = may_be_row(s) ? parse_row(s, &at, bytes) : 0;
 
+	if (n < 4) {
+		return false;
+	}
+	if (!p->b.open) {
+		lspci_open(p, p->about, !p->about.known);
+	}
+	p->b.caps_ended = true;
 	if (at == 0 && p->nhex > 0) {
 		p->nhex = 0; /* another dump of the same device: the later counts */
 		p->hex_broken = false;
 	}
 	if (at != p->nhex || p->hex_broken || at + ROW > sizeof(p->hex)) {
 		p->hex_broken = true; /* a gap: what lies behind could belong to anything */
-		return;
+		return true;
 	}
 	memcpy(p->hex + at, bytes, (size_t)n);
 	p->nhex += (size_t)n;
 	p->hex_broken = n < ROW;
+	return true;
 }
 
 static uint32_t dword(const uint8_t *b)

@@ -71,11 +71,31 @@ static inline const char *lspci_after(const char *s, const char *word)
 /* The value of a hex digit, or -1. */
 static inline int lspci_hex_digit(char c)
 {
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	static const int8_t value[256] = {
+		['0'] = 1,
+		['1'] = 2,
+		['2'] = 3,
+		['3'] = 4,
+		['4'] = 5,
+		['5'] = 6,
+		['6'] = 7,
+		['7'] = 8,
+		['8'] = 9,
+		['9'] = 10,
+		['A'] = 11,
+		['B'] = 12,
+		['C'] = 13,
+		['D'] = 14,
+		['E'] = 15,
+		['F'] = 16,
+		['a'] = 11,
+		['b'] = 12,
+		['c'] = 13,
+		['d'] = 14,
+		['e'] = 15,
+		['f'] = 16,
+	};
+	return value[(unsigned char)c] - 1;
 }
 
 /* Reads hex digits (at most 16); *RET_END is behind the last. Returns how many. */
@@ -150,7 +170,7 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 
 /* A row of a hex dump: "10: 0c 00 …"; false when it is none. */
 bool lspci_is_hex_row(const char *s);
-void lspci_take_hex_row(struct pcie_lspci *p, const char *s);
+bool lspci_take_hex_row(struct pcie_lspci *p, const char *s);
 /* Gives the BARs of a listing without numbers theirs, from the registers. */
 void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len);
 

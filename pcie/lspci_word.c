@@ -10,7 +10,7 @@ struct word {
 static enum lspci_word find_word(const struct word *w, const char *s)
 {
 	for (; w->s; w++) {
-		if (!strncmp(s, w->s, strlen(w->s))) {
+		if (s[1] == w->s[1] && !strncmp(s, w->s, strlen(w->s))) {
 			return w->word;
 		}
 	}
