@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cleaning: what mail programs, forums, terminals and shells do to a text is
- * undone before any parser sees it. Linear in the input; pure; any thread.
+ * undone before any parser sees it. Linear in the input, in one pass; pure; any thread.
  *
  * Undone: UTF-16 and byte-order marks, CRLF, quoted-printable, colours and other
  * terminal sequences, HTML escapes and tags, non-breaking and other odd spaces,
@@ -16,23 +16,28 @@
 
 #include "pcie/lines.h"
 
-enum {
-	PCIE_CLEAN_LINE_MAX = 16384, /* bytes of a line; the rest of a longer one is dropped */
-	PCIE_CLEAN_LINES_MAX = 4 << 20,
-};
+/* Bytes of a line; the rest of a longer one is dropped. */
+enum { PCIE_CLEAN_LINE_MAX = 16384 };
 
-struct pcie_clean {
-	char *text; /* what the lines point into; owned */
-	struct pcie_lines lines;
-	bool cut;      /* a line was too long, or there were too many */
-	bool numbered; /* every line's number was taken away */
+/* A window that moves over the lines of a text; its memory does not grow with the text. */
+struct pcie_cleaner {
+	struct pcie_lines lines; /* the window */
+	bool done;               /* it holds the last line */
+	bool cut;                /* a line was too long */
 };
 
 /*
- * Cleans LEN bytes (any bytes). Line numbers count the input's lines (in a
- * quoted-printable text, those after decoding). The caller owns the result and
- * calls pcie_clean_finish(). -ENOMEM.
+ * Opens a text of LEN bytes (any bytes), which stays the caller's and must live as
+ * long. The window is empty at first. -ENOMEM.
  */
-int pcie_clean_text(const char *data, size_t len, struct pcie_clean *ret);
+int pcie_cleaner_open(const char *data, size_t len, struct pcie_cleaner **ret);
 
-void pcie_clean_finish(struct pcie_clean *c);
+/*
+ * Forgets the first TAKEN lines of the window and reads on behind the others; lines
+ * and their text move. False when everything had been read before. Line numbers
+ * count the input's lines (in a quoted-printable text, those after decoding).
+ */
+bool pcie_cleaner_next(struct pcie_cleaner *c, size_t taken);
+
+/* NULL is allowed. */
+void pcie_cleaner_close(struct pcie_cleaner *c);

@@ -41,15 +41,28 @@ static bool parse_size(const char *s, uint64_t *ret)
 	return true;
 }
 
-static void parse_tags(const char *s, struct pcie_bar *b, bool *ret_enabled)
+/* The tags behind a region: "[virtual] [disabled] [size=16M]", squeezed. */
+static void parse_tags(const char *s, struct pcie_bar *b)
 {
-	bool disabled = strstr(s, "[disabled") != NULL;
-	const char *size = strstr(s, "[size=");
-
-	b->is_virtual = b->is_virtual || strstr(s, "[virtual]");
-	b->enhanced = strstr(s, "[enhanced]") != NULL;
-	b->has_size = size && parse_size(size + 6, &b->size);
-	*ret_enabled = !disabled;
+	bool disabled = false;
+	for (s = strchr(s, '['); s; s = strchr(s + 1, '[')) {
+		switch (s[1]) {
+		case 'd':
+			disabled = disabled || lspci_after(s, "[disabled");
+			break;
+		case 'e':
+			b->enhanced = lspci_after(s, "[enhanced]") != NULL;
+			break;
+		case 's':
+			b->has_size = lspci_after(s, "[size=") && parse_size(s + 6, &b->size);
+			break;
+		case 'v':
+			b->is_virtual = b->is_virtual || lspci_after(s, "[virtual]");
+			break;
+		default:
+			break;
+		}
+	}
 	/* before 3.7 a virtual region never said that it was disabled */
 	b->decode_enabled = disabled        ? PCIE_NO
 			    : b->is_virtual ? PCIE_TRI_UNKNOWN
@@ -80,7 +93,6 @@ static bool parse_address(const char **s, struct pcie_bar *b)
 /* A squeezed memory region, behind "Memoryat". */
 static bool parse_memory(const char *s, struct pcie_bar *b)
 {
-	bool enabled;
 	if (!parse_address(&s, b) || *s != '(') {
 		return false; /* cut off: the address may go on */
 	}
@@ -92,19 +104,18 @@ static bool parse_memory(const char *s, struct pcie_bar *b)
 	} else if (!pref || !lspci_after(pref, ",non-prefetchable)")) {
 		b->is64_known = false;
 	}
-	parse_tags(s, b, &enabled);
+	parse_tags(s, b);
 	return true;
 }
 
 static bool parse_io(const char *s, struct pcie_bar *b)
 {
-	bool enabled;
 	b->io = true;
 	b->is64_known = true;
 	if (!parse_address(&s, b) || (*s && *s != '[')) {
 		return false;
 	}
-	parse_tags(s, b, &enabled);
+	parse_tags(s, b);
 	return true;
 }
 
@@ -129,11 +140,10 @@ static bool parse_region(const char *s, struct pcie_bar *b)
 	}
 	rest = lspci_after(s, "ExpansionROMat");
 	if (rest) {
-		bool enabled;
 		if (!parse_address(&rest, b) || (*rest && *rest != '[')) {
 			return false;
 		}
-		parse_tags(rest, b, &enabled);
+		parse_tags(rest, b);
 		b->is64_known = true;
 		return true;
 	}
@@ -176,6 +186,22 @@ static bool is_vf_region(const struct lspci_block *b, const char *squeezed, int 
 	return index <= b->last_region && (long_form || b->ncap > 0);
 }
 
+/* Is the squeezed region line complete, but for tags? */
+static bool is_whole(const char *s, enum lspci_word word)
+{
+	bool address = word == WORD_ROM || strchr(s, ')') || strstr(s, "I/O");
+	return address && !is_open(s, '[', ']');
+}
+
+/* May the line at AT be the rest of the region line S? */
+static bool may_follow(const struct pcie_lines *l, size_t at, const char *s, enum lspci_word word)
+{
+	/* "Region 0:" or "Region 0: [virtual]", the rest below */
+	bool bare = word != WORD_ROM && !strstr(s, "Memory") && !strstr(s, "I/O");
+	return (bare && lspci_word(lspci_skip(l->line[at].s)) == WORD_MEMORY) ||
+	       lspci_is_rest(l, at);
+}
+
 size_t lspci_take_region(
 	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at)
 {
@@ -185,12 +211,7 @@ size_t lspci_take_region(
 	lspci_squeeze(&q, lspci_skip(l->line[at].s));
 	while (n < LSPCI_PIECES && at + n < l->n) {
 		const char *next = l->line[at + n].s;
-		/* "Region 0:" or "Region 0: [virtual]", the rest below */
-		bool bare = !strstr(q.s, "Memory") && !strstr(q.s, "I/O") && word != WORD_ROM;
-		bool incomplete = is_open(q.s, '[', ']') ||
-				  (word != WORD_ROM && !strstr(q.s, "I/O") && !strchr(q.s, ')'));
-		if (!is_tag(next) && !(incomplete && lspci_is_rest(l, at + n)) &&
-			!(bare && lspci_word(lspci_skip(next)) == WORD_MEMORY)) {
+		if (!is_tag(next) && (is_whole(q.s, word) || !may_follow(l, at + n, q.s, word))) {
 			break;
 		}
 		lspci_squeeze(&q, next);

@@ -132,7 +132,8 @@ int pcie_class_from_name(const char *name, size_t len)
 	size_t lo = 0, hi = ARRAY_LEN(class);
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		int c = strncasecmp(class[mid].name, name, len);
+		int c = (*class[mid].name | 0x20) - (*name | 0x20); /* most end here */
+		c = c ? c : strncasecmp(class[mid].name, name, len);
 		if (c == 0 && class[mid].name[len]) {
 			c = 1; /* NAME is only the beginning of it */
 		}

@@ -161,7 +161,7 @@ static const char *find_ids(const char *s, uint64_t *ret_vendor, uint64_t *ret_d
 
 /* A header with the pieces that a wrap cut off it. */
 struct header {
-	struct text joined;
+	char joined[1024];
 	struct lspci_squeezed squeezed;
 	size_t lines;
 };
@@ -217,8 +217,18 @@ static size_t count_pieces(const struct pcie_lines *l, size_t at, const char *s)
 	return closed;
 }
 
+/* Appends S at LEN, as much as there is room for; returns the new length. */
+static size_t append(struct header *h, size_t len, const char *s)
+{
+	size_t n = strnlen(s, sizeof(h->joined) - 1 - len);
+	memcpy(h->joined + len, s, n);
+	h->joined[len + n] = '\0';
+	return len + n;
+}
+
 static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
 {
+	h->squeezed.len = 0;
 	/* nothing behind the address: the class is in the next line */
 	bool below = !*s && at + 1 < l->n && scan_class(lspci_skip(l->line[at + 1].s)).certain;
 	if (below) {
@@ -226,15 +236,15 @@ static void gather(const struct pcie_lines *l, size_t at, const char *s, struct 
 		s = lspci_skip(l->line[at].s);
 	}
 	h->lines = count_pieces(l, at, s);
-	text_add(&h->joined, s);
+	size_t len = append(h, 0, s);
 	lspci_squeeze(&h->squeezed, s);
 	for (size_t n = 1; n < h->lines; n++) {
 		const char *t = lspci_skip(l->line[at + n].s);
 		/* "[10de:" and "2204]" belong together, words do not */
-		char last = h->joined.len ? h->joined.s[h->joined.len - 1] : ' ';
-		bool inside = (last == ':' || last == '[') && is_unbalanced(h->joined.s);
-		text_add(&h->joined, inside ? "" : " ");
-		text_add(&h->joined, t);
+		char last = len ? h->joined[len - 1] : ' ';
+		bool inside = (last == ':' || last == '[') && is_unbalanced(h->joined);
+		len = inside ? len : append(h, len, " ");
+		len = append(h, len, t);
 		lspci_squeeze(&h->squeezed, t);
 	}
 	h->lines += below;
@@ -270,7 +280,7 @@ static void parse_rest(struct pcie_device *d, const struct header *h, size_t nam
 {
 	uint64_t vendor, device, v;
 	const char *end, *q = h->squeezed.s;
-	const char *name = lspci_skip(h->joined.s + name_at);
+	const char *name = lspci_skip(h->joined + name_at);
 	const char *ids = find_ids(name, &vendor, &device);
 	const char *rev = strstr(name, "(rev "), *prog = strstr(name, "(prog-if");
 
@@ -383,7 +393,7 @@ static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l,
 	if (!c.certain || at + 1 >= l->n) {
 		return 0;
 	}
-	struct header h = {0};
+	struct header h;
 	gather(l, at, s, &h);
 	enum lspci_word below =
 		at + h.lines < l->n ? lspci_word(lspci_skip(l->line[at + h.lines].s)) : WORD_NONE;
@@ -394,7 +404,6 @@ static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l,
 		parse_rest(&p->b.d, &h, c.len + 1, p->text_src);
 		n = h.lines;
 	}
-	text_finish(&h.joined);
 	return n;
 }
 
@@ -408,13 +417,12 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 		return *s >= 'A' && *s <= 'Z' ? take_bare_header(p, l, at) : 0;
 	}
 	s = lspci_skip(s + n);
-	struct header h = {0};
+	struct header h;
 	gather(l, at, s, &h);
 	/* on the whole of it: behind a long path even the class may be wrapped */
-	struct class_part c = scan_class(h.joined.s);
+	struct class_part c = scan_class(h.joined);
 	bool machine = *s == '"';
 	if (!machine && !c.certain && !(p->headers > 0 && c.len && looks_like_class(s, c.len))) {
-		text_finish(&h.joined);
 		return 0;
 	}
 
@@ -425,11 +433,9 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 	open_header(p, addr, parent);
 	if (machine) {
 		parse_machine(&p->b.d, s, p->text_src);
-		text_finish(&h.joined);
 		return 1;
 	}
 	set_class(&p->b.d, c.code);
 	parse_rest(&p->b.d, &h, c.len + 1, p->text_src);
-	text_finish(&h.joined);
 	return h.lines;
 }

@@ -4,13 +4,23 @@
 
 struct word {
 	const char *s;
+	size_t len;
 	enum lspci_word word;
 };
+
+#define W(s, word)                                                                                 \
+	{                                                                                          \
+		s, sizeof(s) - 1, word                                                             \
+	}
+#define END                                                                                        \
+	{                                                                                          \
+		NULL, 0, WORD_NONE                                                                 \
+	}
 
 static enum lspci_word find_word(const struct word *w, const char *s)
 {
 	for (; w->s; w++) {
-		if (s[1] == w->s[1] && !strncmp(s, w->s, strlen(w->s))) {
+		if (s[1] == w->s[1] && !strncmp(s, w->s, w->len)) {
 			return w->word;
 		}
 	}
@@ -20,100 +30,100 @@ static enum lspci_word find_word(const struct word *w, const char *s)
 /* Words by their first letter; the more frequent first. */
 static const struct word *words(char first)
 {
-	static const struct word none[] = {{NULL, WORD_NONE}};
+	static const struct word none[] = {END};
 	static const struct word b[] = {
-		{"BAR ", WORD_BAR},
-		{"Bus: primary", WORD_BUS},
-		{"BridgeCtl:", WORD_DETAIL},
-		{"BIST ", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("BAR ", WORD_BAR),
+		W("Bus: primary", WORD_BUS),
+		W("BridgeCtl:", WORD_DETAIL),
+		W("BIST ", WORD_DETAIL),
+		END,
 	};
 	static const struct word c[] = {
-		{"Capabilities:", WORD_CAPABILITY},
-		{"Control: ", WORD_CONTROL},
-		{"CESta:", WORD_DETAIL},
-		{"CEMsk:", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("Capabilities:", WORD_CAPABILITY),
+		W("Control: ", WORD_CONTROL),
+		W("CESta:", WORD_DETAIL),
+		W("CEMsk:", WORD_DETAIL),
+		END,
 	};
 	static const struct word d[] = {
-		{"DevCap", WORD_DETAIL},
-		{"DevCtl", WORD_DETAIL},
-		{"DevSta", WORD_DETAIL},
-		{"DeviceName:", WORD_DETAIL},
-		{"Driver in use: ", WORD_DRIVER},
-		{NULL, WORD_NONE},
+		W("DevCap", WORD_DETAIL),
+		W("DevCtl", WORD_DETAIL),
+		W("DevSta", WORD_DETAIL),
+		W("DeviceName:", WORD_DETAIL),
+		W("Driver in use: ", WORD_DRIVER),
+		END,
 	};
-	static const struct word e[] = {{"Expansion ROM at", WORD_ROM}, {NULL, WORD_NONE}};
-	static const struct word f[] = {{"Flags: ", WORD_FLAGS}, {NULL, WORD_NONE}};
+	static const struct word e[] = {W("Expansion ROM at", WORD_ROM), END};
+	static const struct word f[] = {W("Flags: ", WORD_FLAGS), END};
 	static const struct word i[] = {
-		{"I/O ports at", WORD_IO},
-		{"I/O behind bridge:", WORD_IO_WINDOW},
-		{"IOMMU group: ", WORD_IOMMU},
-		{"Initial VFs: ", WORD_VFS},
-		{"Interrupt: ", WORD_DETAIL},
-		{"IOVCap:", WORD_DETAIL},
-		{"IOVCtl:", WORD_DETAIL},
-		{"IOVSta:", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("I/O ports at", WORD_IO),
+		W("I/O behind bridge:", WORD_IO_WINDOW),
+		W("IOMMU group: ", WORD_IOMMU),
+		W("Initial VFs: ", WORD_VFS),
+		W("Interrupt: ", WORD_DETAIL),
+		W("IOVCap:", WORD_DETAIL),
+		W("IOVCtl:", WORD_DETAIL),
+		W("IOVSta:", WORD_DETAIL),
+		END,
 	};
 	static const struct word k[] = {
-		{"Kernel driver in use: ", WORD_DRIVER},
-		{"Kernel modules: ", WORD_MODULES},
-		{NULL, WORD_NONE},
+		W("Kernel driver in use: ", WORD_DRIVER),
+		W("Kernel modules: ", WORD_MODULES),
+		END,
 	};
 	static const struct word l[] = {
-		{"LnkCap:", WORD_LINK_CAP},
-		{"LnkSta:", WORD_LINK_STATUS},
-		{"LnkC", WORD_DETAIL},
-		{"LnkS", WORD_DETAIL},
-		{"Latency: ", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("LnkCap:", WORD_LINK_CAP),
+		W("LnkSta:", WORD_LINK_STATUS),
+		W("LnkC", WORD_DETAIL),
+		W("LnkS", WORD_DETAIL),
+		W("Latency: ", WORD_DETAIL),
+		END,
 	};
 	static const struct word m[] = {
-		{"Memory at", WORD_MEMORY},
-		{"Memory behind bridge:", WORD_MEM_WINDOW},
-		{"Memory window ", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("Memory at", WORD_MEMORY),
+		W("Memory behind bridge:", WORD_MEM_WINDOW),
+		W("Memory window ", WORD_DETAIL),
+		END,
 	};
-	static const struct word n[] = {{"NUMA node: ", WORD_NUMA}, {NULL, WORD_NONE}};
+	static const struct word n[] = {W("NUMA node: ", WORD_NUMA), END};
 	static const struct word p[] = {
-		{"Prefetchable memory behind bridge:", WORD_PREF_WINDOW},
-		{"Physical Slot: ", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("Prefetchable memory behind bridge:", WORD_PREF_WINDOW),
+		W("Physical Slot: ", WORD_DETAIL),
+		END,
 	};
-	static const struct word r[] = {{"Region ", WORD_REGION}, {NULL, WORD_NONE}};
+	static const struct word r[] = {W("Region ", WORD_REGION), END};
 	static const struct word s[] = {
-		{"Subsystem: ", WORD_SUBSYSTEM},
-		{"Status: ", WORD_STATUS},
-		{"SltCap:", WORD_SLOT},
-		{"SltC", WORD_DETAIL},
-		{"SltSta:", WORD_DETAIL},
-		{"Secondary status: ", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("Subsystem: ", WORD_SUBSYSTEM),
+		W("Status: ", WORD_STATUS),
+		W("SltCap:", WORD_SLOT),
+		W("SltC", WORD_DETAIL),
+		W("SltSta:", WORD_DETAIL),
+		W("Secondary status: ", WORD_DETAIL),
+		END,
 	};
 	static const struct word u[] = {
-		{"UESta:", WORD_DETAIL},
-		{"UEMsk:", WORD_DETAIL},
-		{"UESvrt:", WORD_DETAIL},
-		{NULL, WORD_NONE},
+		W("UESta:", WORD_DETAIL),
+		W("UEMsk:", WORD_DETAIL),
+		W("UESvrt:", WORD_DETAIL),
+		END,
 	};
 	static const struct word virtual[] = {
-		{"[virtual] Memory at", WORD_MEMORY},
-		{"[virtual] I/O ports at", WORD_IO},
-		{"[virtual] Expansion ROM at", WORD_ROM},
-		{"[...]", WORD_ELISION},
-		{"[snip]", WORD_ELISION},
-		{NULL, WORD_NONE},
+		W("[virtual] Memory at", WORD_MEMORY),
+		W("[virtual] I/O ports at", WORD_IO),
+		W("[virtual] Expansion ROM at", WORD_ROM),
+		W("[...]", WORD_ELISION),
+		W("[snip]", WORD_ELISION),
+		END,
 	};
 	static const struct word other[] = {
-		{"<access denied", WORD_ACCESS_DENIED},
-		{"<error in resizable BAR", WORD_REBAR_ERROR},
-		{"<unreadable>", WORD_REBAR_ERROR},
-		{"<snip>", WORD_ELISION},
-		{"!!! Unknown header type", WORD_UNKNOWN_HEADER},
-		{"!!! ", WORD_DETAIL},
-		{"...", WORD_ELISION},
-		{NULL, WORD_NONE},
+		W("<access denied", WORD_ACCESS_DENIED),
+		W("<error in resizable BAR", WORD_REBAR_ERROR),
+		W("<unreadable>", WORD_REBAR_ERROR),
+		W("<snip>", WORD_ELISION),
+		W("!!! Unknown header type", WORD_UNKNOWN_HEADER),
+		W("!!! ", WORD_DETAIL),
+		W("...", WORD_ELISION),
+		END,
 	};
 	static const struct word *const letter[26] = {
 		['B' - 'A'] = b,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "pcie/classify.h"
 #include "pcie/clean.h"
 #include "pcie/iomem.h"
@@ -16,17 +17,31 @@
 #include "pcie/smi.h"
 #include "pcie/witness.h"
 
-/* Lines of the kinds that are read as a whole; views into the cleaned text. */
+enum {
+	CHUNK = 256 << 10,
+	AHEAD = 16, /* lines that a reader may look at beyond its own */
+	MAX_LINES = 4 << 20,
+};
+
+/* Lines of the kinds that are read as a whole, with a copy of their text. */
 struct sections {
-	struct pcie_lines log, iomem, smi, qemu;
+	struct pcie_lines log, smi, qemu;
+	size_t nline;
+	bool cut;     /* there were too many */
+	char **chunk; /* of text; the last one has USED bytes of SIZE */
+	size_t nchunk, capchunk, used, size;
+	bool iomem;
 };
 
 static void sections_finish(struct sections *s)
 {
 	pcie_lines_finish(&s->log);
-	pcie_lines_finish(&s->iomem);
 	pcie_lines_finish(&s->smi);
 	pcie_lines_finish(&s->qemu);
+	for (size_t i = 0; i < s->nchunk; i++) {
+		free(s->chunk[i]);
+	}
+	free(s->chunk);
 }
 
 static struct pcie_lines *lines_of(struct sections *s, enum pcie_text_kind kind)
@@ -34,8 +49,6 @@ static struct pcie_lines *lines_of(struct sections *s, enum pcie_text_kind kind)
 	switch (kind) {
 	case PCIE_TEXT_LOG:
 		return &s->log;
-	case PCIE_TEXT_IOMEM:
-		return &s->iomem;
 	case PCIE_TEXT_SMI:
 		return &s->smi;
 	case PCIE_TEXT_QEMU:
@@ -45,9 +58,29 @@ static struct pcie_lines *lines_of(struct sections *s, enum pcie_text_kind kind)
 	}
 }
 
-static void push(struct pcie_lines *to, const struct pcie_line *l)
+static const char *keep_text(struct sections *s, const char *text, size_t len)
 {
-	pcie_lines_push(to, l->s, l->len, l->number);
+	if (s->nchunk == 0 || s->used + len + 1 > s->size) {
+		s->chunk = xgrow(s->chunk, s->nchunk, &s->capchunk, sizeof(*s->chunk));
+		s->size = CHUNK;
+		s->used = 0;
+		s->chunk[s->nchunk++] = xmalloc(s->size);
+	}
+	char *copy = s->chunk[s->nchunk - 1] + s->used;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	s->used += len + 1;
+	return copy;
+}
+
+static void push(struct sections *s, struct pcie_lines *to, const struct pcie_line *l)
+{
+	if (s->nline == MAX_LINES) {
+		s->cut = true;
+		return;
+	}
+	s->nline++;
+	pcie_lines_push(to, keep_text(s, l->s, l->len), l->len, l->number);
 	to->line[to->n - 1].width = l->width;
 	to->line[to->n - 1].lead = l->lead;
 }
@@ -56,57 +89,81 @@ static void push(struct pcie_lines *to, const struct pcie_line *l)
 static void push_gap(struct pcie_lines *to, const struct pcie_line *l)
 {
 	if (to && to->n > 0 && to->line[to->n - 1].len > 0) {
-		pcie_lines_push(to, l->s + l->len, 0, l->number);
+		pcie_lines_push(to, "", 0, l->number);
+	}
+}
+
+/* What is read, and where the reading stands. */
+struct route {
+	struct pcie_snapshot *s;
+	struct pcie_lspci *lspci;
+	struct sections to;
+	enum pcie_text_kind now;
+};
+
+/* A line that is nothing of lspci's. */
+static void take_other(struct route *r, const struct pcie_line *line)
+{
+	struct pcie_addr about;
+	enum pcie_text_kind kind = pcie_classify(line->s, line->len);
+
+	if (kind == PCIE_TEXT_OTHER || kind == PCIE_TEXT_COMMAND) {
+		if (pcie_classify_lspci_command(line->s, &about)) {
+			push_gap(lines_of(&r->to, r->now), line);
+			pcie_lspci_about(r->lspci, about);
+			r->now = PCIE_TEXT_COMMAND;
+		} else if (kind == PCIE_TEXT_COMMAND && r->now != PCIE_TEXT_LOG) {
+			r->now = PCIE_TEXT_COMMAND;
+		}
+	} else if (kind != r->now) {
+		pcie_lspci_end(r->lspci, false);
+		push_gap(lines_of(&r->to, r->now), line);
+		r->now = kind;
+	}
+	if (r->now == PCIE_TEXT_IOMEM) {
+		r->to.iomem = pcie_iomem_line(r->s, line->s) || r->to.iomem;
+	} else if (lines_of(&r->to, r->now)) {
+		push(&r->to, lines_of(&r->to, r->now), line);
 	}
 }
 
 /*
- * Each line to its reader. A line of no kind goes with what stood before it: the
- * rest of a wrapped log message, a value of nvidia-smi, a detail of a device.
+ * Line I of L to its reader; returns how many lines that took. A line of no kind goes
+ * with what stood before it: the rest of a wrapped log message, a value of
+ * nvidia-smi, a detail of a device.
  */
-static void route(const struct pcie_lines *l, struct pcie_lspci *lspci, struct sections *to)
+static size_t take_line(struct route *r, const struct pcie_lines *l, size_t i)
 {
-	enum pcie_text_kind now = PCIE_TEXT_OTHER;
-	struct pcie_addr about;
-
-	for (size_t i = 0; i < l->n;) {
-		const struct pcie_line *line = &l->line[i];
-		if (line->len == 0 && l->cut && i + 1 == l->n) {
-			break; /* a line that has only begun */
-		}
-		if (line->len == 0) {
-			pcie_lspci_blank(lspci);
-			push_gap(lines_of(to, now), line);
-			i++;
-			continue;
-		}
-		size_t n = pcie_lspci_take(lspci, l, i);
-		if (n > 0) {
-			push_gap(lines_of(to, now), line);
-			now = PCIE_TEXT_LSPCI;
-			i += n;
-			continue;
-		}
-		enum pcie_text_kind kind = pcie_classify(line->s, line->len);
-		if (kind == PCIE_TEXT_OTHER || kind == PCIE_TEXT_COMMAND) {
-			if (pcie_classify_lspci_command(line->s, &about)) {
-				push_gap(lines_of(to, now), line);
-				pcie_lspci_about(lspci, about);
-				now = PCIE_TEXT_COMMAND;
-			} else if (kind == PCIE_TEXT_COMMAND && now != PCIE_TEXT_LOG) {
-				now = PCIE_TEXT_COMMAND;
-			}
-		} else if (kind != now) {
-			pcie_lspci_end(lspci, false);
-			push_gap(lines_of(to, now), line);
-			now = kind;
-		}
-		if (lines_of(to, now)) {
-			push(lines_of(to, now), line);
-		}
-		i++;
+	const struct pcie_line *line = &l->line[i];
+	if (line->len == 0 && l->cut && i + 1 == l->n) {
+		return 1; /* a line that has only begun */
 	}
-	pcie_lspci_end(lspci, true); /* no line behind the last tells that nothing is missing */
+	if (line->len == 0) {
+		pcie_lspci_blank(r->lspci);
+		push_gap(lines_of(&r->to, r->now), line);
+		return 1;
+	}
+	size_t n = pcie_lspci_take(r->lspci, l, i);
+	if (n > 0) {
+		push_gap(lines_of(&r->to, r->now), line);
+		r->now = PCIE_TEXT_LSPCI;
+		return n;
+	}
+	take_other(r, line);
+	return 1;
+}
+
+static void take_text(struct route *r, struct pcie_cleaner *c)
+{
+	size_t i = 0;
+	while (pcie_cleaner_next(c, i)) {
+		i = 0;
+		/* at least one, or endless lines would fill the window for ever */
+		while (i < c->lines.n && (c->done || i == 0 || i + AHEAD < c->lines.n)) {
+			i += take_line(r, &c->lines, i);
+		}
+	}
+	pcie_lspci_end(r->lspci, true); /* no line behind the last tells that nothing is missing */
 }
 
 /*
@@ -208,41 +265,27 @@ static void doubt_bus_address_zero(struct pcie_snapshot *s)
 	}
 }
 
-static void read_log(struct pcie_snapshot *log, const struct sections *sec)
+static void read_sections(struct route *r)
 {
-	if (sec->log.n > 0) {
-		pcie_klog_parse(&sec->log, log, pcie_snapshot_source(log, PCIE_SOURCE_LOG));
-	}
-}
+	struct pcie_snapshot *s = r->s, *log = pcie_snapshot_create("the log");
 
-static void read_iomem(struct pcie_snapshot *s, const struct sections *sec)
-{
-	for (size_t i = 0; i < sec->iomem.n; i++) {
-		pcie_iomem_line(s, sec->iomem.line[i].s);
+	if (r->to.qemu.n > 0) {
+		pcie_qemu_info_parse(s, &r->to.qemu, pcie_snapshot_source(s, "info pci"));
 	}
-	if (s->niomem > 0) {
-		pcie_iomem_finish(s, pcie_snapshot_source(s, "/proc/iomem"));
+	if (r->to.log.n > 0) {
+		pcie_klog_parse(&r->to.log, log, pcie_snapshot_source(log, PCIE_SOURCE_LOG));
 	}
-}
-
-static void read_sections(
-	struct pcie_snapshot *s, const struct sections *sec, struct pcie_lspci *lspci)
-{
-	struct pcie_snapshot *log = pcie_snapshot_create("the log");
-
-	if (sec->qemu.n > 0) {
-		pcie_qemu_info_parse(s, &sec->qemu, pcie_snapshot_source(s, "info pci"));
-	}
-	read_log(log, sec);
-	place_orphans(s, log, lspci);
+	place_orphans(s, log, r->lspci);
 	pcie_snapshot_settle(s);
 	doubt_bus_address_zero(s);
 	pcie_merge(s, log);
 	pcie_snapshot_destroy(log);
-	if (sec->smi.n > 0) {
-		pcie_smi_parse(s, &sec->smi, pcie_snapshot_source(s, "nvidia-smi"));
+	if (r->to.smi.n > 0) {
+		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, "nvidia-smi"));
 	}
-	read_iomem(s, sec);
+	if (r->to.iomem) {
+		pcie_iomem_finish(s, pcie_snapshot_source(s, "/proc/iomem"));
+	}
 	pcie_snapshot_settle(s);
 }
 
@@ -256,25 +299,24 @@ static bool is_empty(const struct pcie_snapshot *s)
 int pcie_text_scan(
 	const char *name, const char *data, size_t len, struct pcie_snapshot **ret, struct why *why)
 {
-	struct pcie_clean clean;
-	struct sections sec = {0};
+	struct pcie_cleaner *cleaner;
 
-	int r = pcie_clean_text(data, len, &clean);
-	if (r < 0) {
+	int err = pcie_cleaner_open(data, len, &cleaner);
+	if (err < 0) {
 		why_set(why, "%s: not enough memory", name);
-		return r;
+		return err;
 	}
 	struct pcie_snapshot *s = pcie_snapshot_create(name);
-	struct pcie_lspci *lspci = pcie_lspci_create(s);
-	route(&clean.lines, lspci, &sec);
-	read_sections(s, &sec, lspci);
-	if (clean.cut) {
+	struct route r = {.s = s, .lspci = pcie_lspci_create(s)};
+	take_text(&r, cleaner);
+	read_sections(&r);
+	if (cleaner->cut || r.to.cut) {
 		pcie_snapshot_note(
 			s, -1, "the text is too long, or has a line that is: a part was not read");
 	}
-	pcie_lspci_destroy(lspci);
-	sections_finish(&sec);
-	pcie_clean_finish(&clean);
+	pcie_lspci_destroy(r.lspci);
+	sections_finish(&r.to);
+	pcie_cleaner_close(cleaner);
 
 	if (is_empty(s)) {
 		pcie_snapshot_destroy(s);

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,21 +15,28 @@
 /* The cleaned lines, joined by '|'. */
 static char *cleaned(const char *s, size_t len)
 {
-	struct pcie_clean c;
+	struct pcie_cleaner *c;
 	struct text t = {0};
+	size_t taken = 0;
+	bool first = true;
 	/* exactly LEN bytes, so that a reader past the end is caught by the sanitizers */
 	char *copy = malloc(len ? len : 1);
 
 	assert_non_null(copy);
 	memcpy(copy, s, len);
-	assert_int_equal(pcie_clean_text(copy, len, &c), 0);
-	free(copy);
-	for (size_t i = 0; i < c.lines.n; i++) {
-		assert_int_equal(strlen(c.lines.line[i].s), c.lines.line[i].len);
-		text_add(&t, i ? "|" : "");
-		text_add(&t, c.lines.line[i].s);
+	assert_int_equal(pcie_cleaner_open(copy, len, &c), 0);
+	while (pcie_cleaner_next(c, taken)) {
+		/* all but the last three lines of a window, so that lines move */
+		taken = c->done ? c->lines.n : c->lines.n - MIN(c->lines.n, (size_t)3);
+		for (size_t i = 0; i < taken; i++) {
+			assert_int_equal(strlen(c->lines.line[i].s), c->lines.line[i].len);
+			text_add(&t, first ? "" : "|");
+			text_add(&t, c->lines.line[i].s);
+			first = false;
+		}
 	}
-	pcie_clean_finish(&c);
+	pcie_cleaner_close(c);
+	free(copy);
 	return text_steal(&t);
 }
 
@@ -109,15 +117,46 @@ static void lines_remember_what_they_were(void **state)
 {
 	(void)state;
 	static const char in[] = "> \tabc  \n\n> def\n";
-	struct pcie_clean c;
+	struct pcie_cleaner *c;
 
-	assert_int_equal(pcie_clean_text(in, sizeof(in) - 1, &c), 0);
-	assert_int_equal(c.lines.n, 3);
-	assert_int_equal(c.lines.line[0].width, 8);
-	assert_int_equal(c.lines.line[0].lead, 2);
-	assert_int_equal(c.lines.line[2].number, 3);
-	assert_int_equal(c.lines.line[2].len, 3);
-	pcie_clean_finish(&c);
+	assert_int_equal(pcie_cleaner_open(in, sizeof(in) - 1, &c), 0);
+	assert_true(pcie_cleaner_next(c, 0));
+	assert_true(c->done);
+	assert_false(c->lines.cut);
+	assert_int_equal(c->lines.n, 3);
+	assert_int_equal(c->lines.line[0].width, 8);
+	assert_int_equal(c->lines.line[0].lead, 2);
+	assert_int_equal(c->lines.line[2].number, 3);
+	assert_int_equal(c->lines.line[2].len, 3);
+	assert_false(pcie_cleaner_next(c, 3));
+	pcie_cleaner_close(c);
+}
+
+/* A text much larger than a window comes through whole, with its numbers. */
+static void windows_lose_nothing(void **state)
+{
+	(void)state;
+	struct text t = {0};
+	for (unsigned i = 1; i <= 100000; i++) {
+		text_addf(
+			&t, "> line %u%s\n", i, i % 1000 ? "" : " with something longer behind it");
+	}
+	struct pcie_cleaner *c;
+	size_t taken = 0;
+	unsigned expected = 1;
+	assert_int_equal(pcie_cleaner_open(t.s, t.len, &c), 0);
+	while (pcie_cleaner_next(c, taken)) {
+		taken = c->done ? c->lines.n : c->lines.n - 5;
+		for (size_t i = 0; i < taken; i++, expected++) {
+			char want[64];
+			int n = snprintf(want, sizeof(want), "line %u", expected);
+			assert_memory_equal(c->lines.line[i].s, want, (size_t)n);
+			assert_int_equal(c->lines.line[i].number, expected);
+		}
+	}
+	assert_int_equal(expected, 100001);
+	pcie_cleaner_close(c);
+	text_finish(&t);
 }
 
 /* Every byte, in every place of short texts, and long lines: bounded, and nothing is read past
@@ -146,7 +185,7 @@ static void survives_anything(void **state)
 	assert_non_null(longest);
 	memset(longest, 'x', n);
 	char *got = cleaned(longest, n);
-	assert_int_equal(strlen(got), PCIE_CLEAN_LINE_MAX);
+	assert_int_equal(strlen(got), 2 * PCIE_CLEAN_LINE_MAX + 1); /* of its two pieces */
 	free(got);
 	free(longest);
 }
@@ -157,6 +196,7 @@ int main(void)
 		cmocka_unit_test(undoes_what_happened_on_the_way),
 		cmocka_unit_test(utf16_and_nul_bytes),
 		cmocka_unit_test(lines_remember_what_they_were),
+		cmocka_unit_test(windows_lose_nothing),
 		cmocka_unit_test(survives_anything),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

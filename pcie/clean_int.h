@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the cleaning share; nobody else includes this. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the whole text shows about where it has been. */
+struct clean_traits {
+	bool entities; /* "&lt;" and its like occur */
+	bool tags;     /* "<br>", "</pre>", … occur */
+	bool quoted_printable;
+	bool numbered; /* each line begins with its number (cat -n, less -N) */
+};
+
+static inline bool clean_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline bool clean_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The value of a hex digit, or -1. */
+static inline int clean_hex_digit(char c)
+{
+	if (clean_is_digit(c)) {
+		return c - '0';
+	}
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Does P (behind a '&', N bytes left) begin an entity? Behind a '<', a known tag? */
+bool clean_is_entity(const char *p, size_t n);
+bool clean_is_tag(const char *p, size_t n);
+
+/*
+ * Copies a line to OUT without what does not belong there; '\n' in OUT where
+ * the line breaks in two. Never writes more than N bytes; returns how many.
+ */
+size_t clean_strip(const char *s, size_t n, const struct clean_traits *t, char *out);
+
+/* "> ", ">> ", "> > ": the bytes up to the text itself. */
+size_t clean_quote_marks(const char *s, size_t n);
+/* "   12 " or "   12\t" at S: the number, and the bytes up to the text; 0 when there is none. */
+size_t clean_line_number(const char *s, size_t n, unsigned *ret);
+
+void clean_find_traits(const char *s, size_t len, struct clean_traits *t);
+/* To OUT, which has room for LEN bytes; returns how many. */
+size_t clean_quoted_printable(const char *s, size_t len, char *out);
+/* To OUT, which has room for LEN / 2 * 3 bytes; surrogates become '?'. */
+size_t clean_utf16(const char *s, size_t len, bool big, char *out);

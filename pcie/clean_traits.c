@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the whole of a text shows, and the encodings that are undone for all of it. */
+#include <string.h>
+
+#include "base/text.h"
+#include "pcie/clean_int.h"
+
+/* Soft line breaks and "=3D" are signs; any other '=' speaks against it. */
+static bool is_quoted_printable(const char *s, size_t len)
+{
+	size_t escaped = 0, soft = 0, long_soft = 0, other = 0;
+	const char *end = s + len, *line = s;
+
+	for (const char *p = s; (p = memchr(p, '=', (size_t)(end - p))); p++) {
+		size_t left = (size_t)(end - p);
+		if (left >= 3 && p[1] == '3' && (p[2] == 'D' || p[2] == 'd')) {
+			escaped++;
+		} else if (left >= 2 &&
+			   (p[1] == '\n' || (p[1] == '\r' && left >= 3 && p[2] == '\n'))) {
+			if (p > s && p[-1] == '=') {
+				other++;
+				continue;
+			}
+			line = p;
+			while (line > s && p - line < 80 && line[-1] != '\n') {
+				line--;
+			}
+			soft++;
+			long_soft += p - line >= 59 && p - line < 78;
+		} else if (!(left >= 3 &&
+				   (clean_hex_digit(p[1]) >= 8 || p[1] == '2' || p[1] == '0') &&
+				   clean_hex_digit(p[2]) >= 0)) {
+			other++;
+		}
+	}
+	return (escaped > 0 || soft > 1 || long_soft > 0) && other <= (escaped + soft) / 2;
+}
+
+size_t clean_quoted_printable(const char *s, size_t len, char *out)
+{
+	size_t o = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] != '=') {
+			out[o++] = s[i];
+			continue;
+		}
+		if (i + 1 < len && s[i + 1] == '\n') {
+			i += 1;
+		} else if (i + 2 < len && s[i + 1] == '\r' && s[i + 2] == '\n') {
+			i += 2;
+		} else if (i + 2 < len && clean_hex_digit(s[i + 1]) >= 0 &&
+			   clean_hex_digit(s[i + 2]) >= 0) {
+			out[o++] =
+				(char)(clean_hex_digit(s[i + 1]) << 4 | clean_hex_digit(s[i + 2]));
+			i += 2;
+		} else if (i + 1 < len) {
+			out[o++] = s[i];
+		}
+	}
+	return o;
+}
+
+/* At least eight of the first lines count up, and none counts otherwise. */
+static bool is_numbered(const char *s, size_t len)
+{
+	const char *end = s + len;
+	unsigned last = 0, up = 0, number;
+
+	for (int i = 0; i < 64 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), quote = clean_quote_marks(s, n);
+		if (clean_line_number(s + quote, n - quote, &number)) {
+			if (up > 0 && number != last + 1) {
+				return false;
+			}
+			last = number;
+			up++;
+		}
+		s += n + 1;
+	}
+	return up >= 8;
+}
+
+void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
+{
+	const char *end = s + len;
+
+	for (const char *p = s; !t->entities && (p = memchr(p, '&', (size_t)(end - p))); p++) {
+		t->entities = clean_is_entity(p + 1, (size_t)(end - p) - 1);
+	}
+	for (const char *p = s; !t->tags && (p = memchr(p, '<', (size_t)(end - p))); p++) {
+		t->tags = clean_is_tag(p + 1, (size_t)(end - p) - 1);
+	}
+	t->quoted_printable = is_quoted_printable(s, len);
+	t->numbered = is_numbered(s, len);
+}
+
+size_t clean_utf16(const char *s, size_t len, bool big, char *out)
+{
+	size_t o = 0;
+	for (size_t i = 0; i + 1 < len; i += 2) {
+		unsigned char a = (unsigned char)s[i], b = (unsigned char)s[i + 1];
+		uint32_t ch = big ? (uint32_t)a << 8 | b : (uint32_t)b << 8 | a;
+		if (ch >= 0xd800 && ch < 0xe000) {
+			ch = '?';
+		}
+		char buf[4];
+		size_t n = text_utf8_encode(ch, buf);
+		memcpy(out + o, buf, n);
+		o += n;
+	}
+	return o;
+}
