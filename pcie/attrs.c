@@ -140,7 +140,8 @@ static void set_bar(struct pcie_device *d, pcie_src src, enum pcie_bar_kind kind
 	b->have = PCIE_KNOWN;
 	b->io = l->flags & RES_IO;
 	b->is64 = l->flags & RES_MEM_64;
-	b->prefetchable = l->flags & RES_PREFETCH;
+	/* The kernel marks every ROM prefetchable; its register has no such bit (PCI 6.2.5.2). */
+	b->prefetchable = l->flags & RES_PREFETCH && kind != PCIE_BAR_ROM;
 	b->is64_known = true;
 	b->enhanced = b->enhanced || l->flags & RES_EA;
 	/* Nothing real stands at 0; older kernels leave the size there without the flag. */
