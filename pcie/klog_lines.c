@@ -281,10 +281,19 @@ bool klog_next(struct klog_reader *r, struct klog_message *ret)
 		r->next++;
 		r->ahead = false;
 		for (int i = 1; i < MAX_PIECES && r->next < l->n; i++) {
-			const struct pcie_line *more = &l->line[r->next];
+			/* Forums put a blank line between all lines: an open bracket reaches over
+			 * one. */
+			size_t blank =
+				l->line[r->next].len == 0 && r->next + 1 < l->n &&
+				m.len <= MAX_MESSAGE &&
+				(is_open(m.whole + off, m.len - off) || m.whole[m.len - 1] == '-');
+			r->next += blank;
 			if (!next_goes_on(r, &m, off, piece)) {
+				r->next -= blank;
+				r->ahead = r->ahead && !blank;
 				break;
 			}
+			const struct pcie_line *more = &l->line[r->next];
 			if (!m.joined) {
 				r->join.len = 0;
 				text_addn(&r->join, m.whole, m.len);

@@ -122,6 +122,21 @@ static void a_cut_anywhere_is_joined(void **state)
 	}
 }
 
+static void an_open_bracket_reaches_over_a_blank_line(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s =
+		klog_read("pci 0000:01:00.0: BAR 1 [mem\n\n"
+			  "0x6000000000-0x600fffffff 64bit pref]: assigned\n\n"
+			  "pci 0000:01:00.0: BAR 3 [mem\n\n"
+			  "pci 0000:01:00.0: BAR 0 [mem 0xf4000000-0xf4ffffff]\n");
+	struct pcie_device *d = klog_at(s, "0000:01:00.0");
+	assert_int_equal(d->nbar, 2);
+	assert_int_equal(pcie_device_find_bar(d, PCIE_BAR_NORMAL, 1)->base, 0x6000000000);
+	assert_int_equal(pcie_device_find_bar(d, PCIE_BAR_NORMAL, 0)->base, 0xf4000000);
+	pcie_snapshot_destroy(s);
+}
+
 static void other_lines_are_not_joined(void **state)
 {
 	(void)state;
@@ -201,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prefixes_come_off),
 		cmocka_unit_test(a_cut_anywhere_is_joined),
+		cmocka_unit_test(an_open_bracket_reaches_over_a_blank_line),
 		cmocka_unit_test(other_lines_are_not_joined),
 		cmocka_unit_test(other_texts_are_turned_away),
 		cmocka_unit_test(plain_messages_are_log_lines),
