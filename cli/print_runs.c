@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "cli/print_episodes.h"
 
 const char *cmd_when(int64_t ns, char buf[static CMD_WHEN_MAX])
 {
@@ -252,6 +253,11 @@ int cmd_run_json(
 	}
 	js_set(j, "layers", layers);
 	js_set(j, "environment", env);
+	r = cmd_episodes_json(j, s, run, why);
+	if (r) {
+		js_free(j);
+		return r;
+	}
 	*ret = j;
 	return 0;
 }
@@ -316,6 +322,10 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 		text_addf(t, "\n%s of the time inside launches slower than 1.5 x median\n",
 			cmd_percent(d.slow_time, share));
 		print_modes(t, &d);
+	}
+	r = cmd_episodes_print(t, s, run, why);
+	if (r) {
+		return r;
 	}
 	text_addf(t, "\n%s  %-9s %-7s %10s  %-10s%-9s%-10s%s%s\n", cmd_colour(style, CMD_DIM),
 		"series", "layer", "samples", "p50", "band", "p99", "max",

@@ -14,7 +14,8 @@
 #include "runs/write.h"
 
 /* What belongs to a run, beside its row in "runs". A later schema's tables come to the end. */
-static const char *const parts[] = {"seconds", "blocks", "rollups", "events", "intents"};
+static const char *const parts[] = {
+	"seconds", "blocks", "rollups", "events", "intents", "episodes"};
 
 /* The columns of TABLE that both files have, but id and run: ", a, b, …". */
 static int common_columns(struct runs_db *db, const char *table, char **ret, struct why *why)

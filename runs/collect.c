@@ -9,7 +9,7 @@
 #include "base/macros.h"
 #include "runs/raw.h"
 
-enum { SECOND = 1000000000, LATE = 250000000, MAX_EVENTS = 4096 };
+enum { SECOND = 1000000000, LATE = 250000000, MAX_EVENTS = 256 };
 
 /* One series' layer: the open second, the whole run, and what the next value needs. */
 struct track {
@@ -26,7 +26,7 @@ struct runs_collect {
 	uint32_t second; /* the open one */
 	uint64_t samples, dropped;
 	struct runs_second *open;
-	size_t cap_event;
+	size_t cap_event, cap_episode;
 	struct runs_second *first, **end; /* finished, not taken */
 	struct track track[STRESS_SERIES][RUNS_LAYERS];
 	struct stress_sample last;
@@ -73,6 +73,7 @@ void runs_second_destroy(struct runs_second *s)
 		}
 		free(s->block);
 		free(s->event);
+		free(s->episode);
 		free(s->status);
 		free(s->raw);
 		free(s);
@@ -140,7 +141,7 @@ static void close_second(struct runs_collect *c, uint32_t next)
 	*c->end = sec;
 	c->end = &sec->next;
 	c->open = xcalloc(1, sizeof(*c->open));
-	c->cap_event = 0;
+	c->cap_event = c->cap_episode = 0;
 	c->second = next;
 }
 
@@ -237,6 +238,15 @@ void runs_collect_event(struct runs_collect *c, const struct runs_event *e)
 	}
 }
 
+void runs_collect_episode(struct runs_collect *c, const struct runs_episode *e)
+{
+	struct runs_second *open = c->open;
+	if (open->nepisode < MAX_EVENTS) {
+		open->episode = xgrow(open->episode, open->nepisode, &c->cap_episode, sizeof(*e));
+		open->episode[open->nepisode++] = *e;
+	}
+}
+
 void runs_collect_dropped(struct runs_collect *c, uint64_t total)
 {
 	c->open->dropped += span(c->dropped, total);
@@ -251,7 +261,8 @@ void runs_collect_status(struct runs_collect *c, const char *json)
 
 static bool is_empty(const struct runs_second *s)
 {
-	return !s->samples && !s->warmups && !s->dropped && !s->nevent && !s->status;
+	return !s->samples && !s->warmups && !s->dropped && !s->nevent && !s->nepisode &&
+	       !s->status;
 }
 
 struct runs_second *runs_collect_take(struct runs_collect *c, uint64_t now_ns)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runs/episode.h"
 #include "runs/hist.h"
 #include "runs/layer.h"
 
@@ -54,6 +55,8 @@ struct runs_second {
 	size_t nblock;
 	struct runs_event *event; /* owned */
 	size_t nevent;
+	struct runs_episode *episode; /* owned */
+	size_t nepisode;
 	char *status; /* last state of device and host as JSON, or NULL; owned */
 	uint8_t *raw; /* with keep: raw.h's form; owned */
 	size_t nraw;
@@ -70,7 +73,9 @@ struct runs_collect *runs_collect_create(uint64_t start_ns, bool keep);
 void runs_collect_destroy(struct runs_collect *c);
 
 void runs_collect_add(struct runs_collect *c, const struct stress_sample *s, size_t n);
+/* Events and episodes: at most 256 a second of each are kept. */
 void runs_collect_event(struct runs_collect *c, const struct runs_event *e);
+void runs_collect_episode(struct runs_collect *c, const struct runs_episode *e);
 /* Samples that were lost before they got here, in all since the start. */
 void runs_collect_dropped(struct runs_collect *c, uint64_t total);
 /* The state to be kept with the current second; copied. */

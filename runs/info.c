@@ -422,6 +422,44 @@ int runs_info_events(struct runs_store *s, int64_t run, size_t max, struct runs_
 	return r;
 }
 
+int runs_info_episodes(struct runs_store *s, int64_t run, size_t max, struct runs_episode **ret,
+	size_t *ret_n, struct why *why)
+{
+	*ret = NULL;
+	*ret_n = 0;
+	if (runs_store_schema(s) < 2) {
+		return 0;
+	}
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	int r = runs_db_query(runs_store_db(s), &q, why,
+		"SELECT from_ns, to_ns, worst_ns, excess_ns, n, perturbed, part FROM episodes"
+		" WHERE run = ? ORDER BY from_ns, id LIMIT ?",
+		"ii", run, (int64_t)max);
+	if (r) {
+		return r;
+	}
+	_cleanup_free_ struct runs_episode *e = NULL;
+	size_t n = 0, cap = 0;
+	while ((r = runs_rows_next(q, why)) > 0) {
+		e = xgrow(e, n, &cap, sizeof(*e));
+		e[n++] = (struct runs_episode){
+			.from_ns = (uint64_t)runs_rows_int(q, 0),
+			.to_ns = (uint64_t)runs_rows_int(q, 1),
+			.worst_ns = (uint64_t)runs_rows_int(q, 2),
+			.excess_ns = (uint64_t)runs_rows_int(q, 3),
+			.n = (uint32_t)runs_rows_int(q, 4),
+			.perturbed = (uint32_t)runs_rows_int(q, 5),
+			.part = (uint8_t)runs_rows_int(q, 6),
+		};
+	}
+	if (!r) {
+		*ret = e;
+		*ret_n = n;
+		e = NULL;
+	}
+	return r;
+}
+
 int runs_info_last_intent(
 	struct runs_store *s, int64_t run, struct runs_intent *ret, struct why *why)
 {

@@ -115,6 +115,10 @@ int runs_info_blocks(struct runs_store *s, int64_t run, unsigned series, unsigne
 int runs_info_events(struct runs_store *s, int64_t run, size_t max, struct runs_event **ret,
 	size_t *ret_n, struct why *why);
 
+/* Episodes in order of time, at most MAX; the caller frees them. None in a store of schema 1. */
+int runs_info_episodes(struct runs_store *s, int64_t run, size_t max, struct runs_episode **ret,
+	size_t *ret_n, struct why *why);
+
 struct runs_intent {
 	int64_t at; /* UNIX ns */
 	char step[128];

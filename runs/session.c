@@ -3,11 +3,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/macros.h"
+#include "runs/episode.h"
+#include "runs/hostwatch.h"
 #include "runs/readings.h"
 
 /* The rollup is rewritten once a minute: it may be a few hundred KiB. */
@@ -18,6 +22,8 @@ struct runs_session {
 	struct runs_collect *collect;
 	uint64_t rolled_ns;
 	struct runs_readings readings;
+	struct runs_episodes *episodes;
+	struct runs_hostwatch *watch; /* NULL: the samples have a clock of their own */
 };
 
 const char *runs_dtype_name(enum stress_dtype d)
@@ -49,12 +55,16 @@ struct runs_session *runs_session_begin(struct runs_recorder *r, const char *lab
 	s->recorder = r;
 	s->collect = runs_collect_create(run.start_ns, keep);
 	s->rolled_ns = run.start_ns;
+	s->episodes = runs_episodes_create();
+	bool own_clock = !strcmp(c->backend, "script") && c->script_speed != 1;
+	s->watch = own_clock ? NULL : runs_hostwatch_create(NULL);
 	return s;
 }
 
 void runs_session_samples(struct runs_session *s, const struct stress_sample *samples, size_t n)
 {
 	runs_collect_add(s->collect, samples, n);
+	runs_episodes_add(s->episodes, samples, n);
 }
 
 void runs_session_event(struct runs_session *s, const struct runs_event *e)
@@ -90,10 +100,30 @@ static void take_in(struct runs_session *s, const struct stress_status *st)
 	}
 }
 
+/* Episodes that have ended, into the open second. */
+static void take_episodes(struct runs_session *s, uint64_t now)
+{
+	struct runs_episode e[32];
+	size_t n;
+	while ((n = runs_episodes_take(s->episodes, now, e, ARRAY_LEN(e))) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			runs_collect_episode(s->collect, &e[i]);
+		}
+	}
+}
+
 void runs_session_tick(struct runs_session *s, const struct stress_status *st)
 {
-	take_in(s, st);
 	uint64_t now = clock_ns();
+	if (s->watch && st) {
+		struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+		size_t n = runs_hostwatch_poll(s->watch, st->pid, now, e);
+		for (size_t i = 0; i < n; i++) {
+			runs_collect_event(s->collect, &e[i]);
+		}
+	}
+	take_episodes(s, now);
+	take_in(s, st);
 	runs_recorder_seconds(s->recorder, runs_collect_take(s->collect, now));
 	if (now - s->rolled_ns >= rollup_ns) {
 		s->rolled_ns = now;
@@ -109,11 +139,14 @@ const struct runs_collect *runs_session_collect(const struct runs_session *s)
 uint64_t runs_session_end(struct runs_session *s, const struct stress_status *st,
 	enum runs_state state, const char *reason)
 {
+	take_episodes(s, UINT64_MAX);
 	take_in(s, st);
 	runs_recorder_seconds(s->recorder, runs_collect_take(s->collect, UINT64_MAX));
 	runs_recorder_rollups(s->recorder, s->collect);
 	uint64_t ticket = runs_recorder_end(s->recorder, state, reason);
 	runs_collect_destroy(s->collect);
+	runs_episodes_destroy(s->episodes);
+	runs_hostwatch_destroy(s->watch);
 	free(s);
 	return ticket;
 }

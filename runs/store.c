@@ -76,6 +76,21 @@ static const char *const migration[] = {
 	" backend TEXT NOT NULL, device TEXT NOT NULL, kernel TEXT NOT NULL, shape TEXT NOT NULL,"
 	" dtype TEXT NOT NULL, threads INTEGER NOT NULL, window_ns INTEGER NOT NULL,"
 	" hist BLOB NOT NULL);",
+
+	"CREATE TABLE episodes (id INTEGER PRIMARY KEY,"
+	" run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, from_ns INTEGER NOT NULL,"
+	" to_ns INTEGER NOT NULL, worst_ns INTEGER NOT NULL, excess_ns INTEGER NOT NULL,"
+	" n INTEGER NOT NULL, perturbed INTEGER NOT NULL, part INTEGER NOT NULL);"
+	"CREATE INDEX episodes_run ON episodes (run, from_ns);"
+	/* A before/after protocol over reboots: its plan, what each boot was, and its runs. */
+	"CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+	" created INTEGER NOT NULL, change TEXT NOT NULL, fact TEXT NOT NULL,"
+	" boots INTEGER NOT NULL, options TEXT NOT NULL);"
+	"CREATE TABLE study_boots (study INTEGER NOT NULL REFERENCES studies ON DELETE CASCADE,"
+	" boot_id TEXT NOT NULL, at INTEGER NOT NULL, side TEXT NOT NULL, value TEXT NOT NULL,"
+	" outcome TEXT NOT NULL, why TEXT NOT NULL, PRIMARY KEY (study, boot_id));"
+	"CREATE TABLE study_runs (study INTEGER NOT NULL REFERENCES studies ON DELETE CASCADE,"
+	" run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, PRIMARY KEY (study, run));",
 };
 
 int runs_store_schema_latest(void)

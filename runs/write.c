@@ -150,6 +150,15 @@ int runs_write_second(
 			"iiisirs", run, (int64_t)e->from_ns, (int64_t)e->to_ns, e->source, e->code,
 			e->value, e->note);
 	}
+	for (size_t i = 0; !r && i < sec->nepisode; i++) {
+		const struct runs_episode *e = &sec->episode[i];
+		r = runs_db_run(db, why,
+			"INSERT INTO episodes (run, from_ns, to_ns, worst_ns, excess_ns, n,"
+			" perturbed, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			"iiiiiiii", run, (int64_t)e->from_ns, (int64_t)e->to_ns,
+			(int64_t)e->worst_ns, (int64_t)e->excess_ns, (int64_t)e->n,
+			(int64_t)e->perturbed, (int64_t)e->part);
+	}
 	return r;
 }
 

@@ -119,8 +119,8 @@ static void memory_stays_constant(void **state)
 	struct runs_series *s = runs_series_create(NULL);
 	size_t after_hour = 0;
 	uint64_t seed = 3, n = 0;
-	/* Two days at 20 samples a second. */
-	for (uint64_t t = 0; t < 48 * 3600 * S; t += 50 * MS) {
+	/* Two days at five samples a second. */
+	for (uint64_t t = 0; t < 48 * 3600 * S; t += 200 * MS) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		runs_series_add(s, t, 3000000 + (seed >> 44));
 		n++;

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel counters of a made-up /proc become events; and of this process's own. */
+#include "runs/hostwatch.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/macros.h"
+#include "tests/runs/place.h"
+
+static int setup(void **state)
+{
+	static struct place p;
+	place_init(&p);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	place_finish(*state);
+	return 0;
+}
+
+struct counters {
+	char state;
+	unsigned long long ran[2], waited[2], faults, irq, steal, khz;
+};
+
+static void write_proc(const struct place *p, const struct counters *c)
+{
+	char s[512];
+	for (int i = 0; i < 2; i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "proc/70/task/%d/schedstat", 70 + i);
+		snprintf(s, sizeof(s), "%llu %llu 12\n", c->ran[i], c->waited[i]);
+		place_file(p, name, s);
+	}
+	/* The name may hold anything. */
+	snprintf(s, sizeof(s), "70 (a) b (c) %c 1 70 70 0 -1 4194304 %llu 0 0 0 10 5 0 0 20 0\n",
+		c->state, c->faults);
+	place_file(p, "proc/70/stat", s);
+	snprintf(s, sizeof(s),
+		"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 1 1 1 1 0 0 0 0 0\ncpu1 1 1 1 1 1 %llu 2 %llu 0 0\n"
+		"intr 5\n",
+		c->irq, c->steal);
+	place_file(p, "proc/stat", s);
+	snprintf(s, sizeof(s), "%llu\n", c->khz);
+	place_file(p, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", s);
+}
+
+static const uint64_t period = 100000000;
+
+static size_t step(const struct place *p, struct runs_hostwatch *w, const struct counters *c,
+	uint64_t *now, struct runs_event *e)
+{
+	write_proc(p, c);
+	*now += period;
+	return runs_hostwatch_poll(w, 70, *now, e);
+}
+
+static void each_counter_has_its_event(void **state)
+{
+	const struct place *p = *state;
+	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	struct counters c = {.state = 'R', .khz = 3000000};
+	uint64_t now = 1000000000;
+	assert_int_equal(step(p, w, &c, &now, e), 0); /* nothing to compare with */
+	for (int i = 0; i < 20; i++) {                /* an ordinary second */
+		c.ran[0] += 99000000;
+		c.ran[1] += 99000000;
+		c.waited[1] += 100000;
+		c.faults += 20;
+		assert_int_equal(step(p, w, &c, &now, e), 0);
+	}
+	/* Too early: nothing is read. */
+	c.waited[1] += 40000000;
+	write_proc(p, &c);
+	assert_int_equal(runs_hostwatch_poll(w, 70, now + 10000000, e), 0);
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "preempted");
+	assert_true(e[0].value == 40000000);
+	assert_true(e[0].to_ns == now && e[0].from_ns == now - period);
+
+	c.state = 'T';
+	c.ran[0] += 30000000;
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "stopped");
+	assert_true(e[0].value == 70000000);
+	c.state = 'R'; /* it went on somewhere in this interval */
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "stopped");
+
+	c.faults += 30000;
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "page-faults");
+	assert_int_equal(e[0].code, 30000);
+	assert_true(isnan(e[0].value));
+
+	c.steal += 4;
+	c.irq += 3;
+	assert_int_equal(step(p, w, &c, &now, e), 2);
+	assert_string_equal(e[0].source, "interrupts");
+	assert_true(e[0].value == 30000000);
+	assert_string_equal(e[1].source, "steal");
+	assert_true(e[1].value == 40000000);
+
+	c.khz = 1200000;
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "cpu-clock");
+	/* Another process, or none: no comparison across. */
+	assert_int_equal(runs_hostwatch_poll(w, 0, now += period, e), 0);
+	c.waited[0] += 90000000;
+	assert_int_equal(step(p, w, &c, &now, e), 0);
+	runs_hostwatch_destroy(w);
+	runs_hostwatch_destroy(NULL);
+}
+
+static void a_process_that_is_gone(void **state)
+{
+	const struct place *p = *state;
+	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	uint64_t now = 1;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(runs_hostwatch_poll(w, 4711, now += period, e), 0);
+	}
+	runs_hostwatch_destroy(w);
+}
+
+static void the_real_proc_is_read(void **state)
+{
+	(void)state;
+	struct runs_hostwatch *w = runs_hostwatch_create(NULL);
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	assert_int_equal(runs_hostwatch_poll(w, getpid(), clock_ns(), e), 0);
+	enum { PAGES = 20000 };
+	char *p = malloc((size_t)PAGES * 4096);
+	for (size_t i = 0; i < PAGES; i++) {
+		((volatile char *)p)[i * 4096] = 1;
+	}
+	struct timespec ts = {.tv_nsec = 60000000};
+	nanosleep(&ts, NULL);
+	size_t n = runs_hostwatch_poll(w, getpid(), clock_ns(), e), found = 0;
+	for (size_t i = 0; i < n; i++) {
+		/* With huge pages 80 MB are 40 faults: then there is nothing to see. */
+		found += !strcmp(e[i].source, "page-faults") && e[i].code > 1000;
+		assert_true(e[i].to_ns > e[i].from_ns);
+	}
+	print_message("%zu events, page faults %s\n", n, found ? "seen" : "not seen");
+	free(p);
+	runs_hostwatch_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_counter_has_its_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_that_is_gone, setup, teardown),
+		cmocka_unit_test(the_real_proc_is_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
