@@ -32,6 +32,7 @@ int cmd_stress(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 /* The screen: what runs without a command, and its options for --help. */
+int cmd_study(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 extern const char cmd_tui_options[];
 

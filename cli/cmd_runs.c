@@ -10,6 +10,7 @@
 #include "cli/print_runs.h"
 #include "cli/store_args.h"
 #include "runs/bundle.h"
+#include "runs/study.h"
 
 static const char help[] =
 	"usage: barscope runs list [--label LABEL] [--json]\n"
@@ -17,8 +18,8 @@ static const char help[] =
 	"       barscope runs export RUN|LABEL... -o FILE\n"
 	"       barscope runs import FILE\n"
 	"       barscope runs rm RUN|LABEL...\n\n"
-	"The store of recorded runs. RUN is a number, or run:NUMBER; LABEL is a label, or\n"
-	"label:LABEL.\n\n"
+	"The store of recorded runs. RUN is a number, or run:NUMBER; LABEL is a label, label:LABEL,\n"
+	"or study:NAME.\n\n"
 	"  --label LABEL the runs of one label\n"
 	"  --json        for programs (schemas barscope.runs/1, barscope.run/1)\n"
 	"  -o FILE       the bundle to write: one file, see barscope-runs(5)\n" CMD_STORE_HELP;
@@ -40,7 +41,8 @@ static int find_all(struct runs_store *s, const char *boot_id, const struct opti
 	int r = 0;
 	for (size_t i = 0; !r && i < o->narg; i++) {
 		_cleanup_runs_ struct runs_list l = {0};
-		r = runs_info_find(s, o->arg[i], boot_id, &l, why);
+		r = strncmp(o->arg[i], "study:", 6) ? runs_info_find(s, o->arg[i], boot_id, &l, why)
+						    : runs_study_find(s, o->arg[i], &l, why);
 		for (size_t k = 0; !r && k < l.n; k++) {
 			size_t j = 0;
 			while (j < all.n && all.run[j].id != l.run[k].id) {

@@ -23,6 +23,8 @@ static const struct cmd commands[] = {
 		cmd_show},
 	{"stress", "[--seconds N] [--shape MxKxN] [--record LABEL] [--json]",
 		"a GEMM again and again without the screen, and how steady it is", cmd_stress},
+	{"study", "new|run|status|report|unit NAME",
+		"did that change do anything? boots before and after", cmd_study},
 	{NULL, NULL, NULL, NULL},
 };
 

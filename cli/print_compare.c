@@ -144,11 +144,12 @@ static void print_side(
 {
 	char when[CMD_WHEN_MAX];
 	const struct runs_info *r = &s->run[0].info;
-	text_addf(t, "%s%s  %s%s  %zu run%s in %zu boot%s, first %s\n   %s %s, %s, %s %s",
+	text_addf(t, "%s%s  %s%s  %zu run%s in %zu boot%s, first %s\n   %s%s%s%s%s, %s %s",
 		cmd_colour(style, CMD_BOLD), letter, s->name, cmd_colour(style, CMD_PLAIN), s->n,
 		s->n == 1 ? "" : "s", s->nboot, s->nboot == 1 ? "" : "s",
-		cmd_when(r->started, when), r->backend, r->device, r->kernel, r->shape, r->dtype);
-	text_addf(t, r->threads ? ", %u threads\n" : "\n", r->threads);
+		cmd_when(r->started, when), r->backend, *r->device ? " " : "", r->device,
+		*r->kernel ? ", " : "", r->kernel, r->shape, r->dtype);
+	text_addf(t, r->threads ? ", %u thread%s\n" : "\n", r->threads, r->threads == 1 ? "" : "s");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct runs_member *m = &s->run[i];
 		if (m->info.state > RUNS_DONE && m->info.state != RUNS_STOPPED) {

@@ -12,7 +12,8 @@
 struct cmd_machines {
 	const struct runs_machine_change *change;
 	size_t n;
-	bool known; /* both sides kept one */
+	bool known;                        /* both sides kept one */
+	const struct pcie_snapshot *a, *b; /* NULL: not kept */
 };
 
 /* barscope.compare/1 */

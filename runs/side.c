@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/macros.h"
 #include "base/text.h"
+#include "runs/study.h"
 
 void runs_side_finish(struct runs_side *s)
 {
@@ -94,7 +96,13 @@ int runs_side_load(struct runs_store *store, const struct runs_list *list, const
 static bool is_file(const char *ref)
 {
 	struct stat st;
-	return strncmp(ref, "run:", 4) != 0 && strncmp(ref, "label:", 6) != 0 && !stat(ref, &st);
+	static const char *const forced[] = {"run:", "label:", "study:"};
+	for (size_t i = 0; i < ARRAY_LEN(forced); i++) {
+		if (!strncmp(ref, forced[i], strlen(forced[i]))) {
+			return false;
+		}
+	}
+	return !stat(ref, &st);
 }
 
 int runs_side_open(struct runs_store *store, const char *ref, const char *boot_id,
@@ -110,7 +118,8 @@ int runs_side_open(struct runs_store *store, const char *ref, const char *boot_i
 		}
 		store = file;
 	} else if (store) {
-		r = runs_info_find(store, ref, boot_id, &list, why);
+		r = strncmp(ref, "study:", 6) ? runs_info_find(store, ref, boot_id, &list, why)
+					      : runs_study_find(store, ref, &list, why);
 	} else {
 		why_set(why, "there is no store yet, so nothing is called '%s'", ref);
 		r = -ENOENT;

@@ -51,7 +51,7 @@ int runs_side_load(struct runs_store *store, const struct runs_list *list, const
 
 /*
  * What REF names: an existing file (an exported bundle or another store: all its runs), else
- * runs_info_find in STORE (NULL: none is there).
+ * "study:NAME" (with "/A" or "/B" one side), runs_info_find in STORE (NULL: none is there).
  */
 int runs_side_open(struct runs_store *store, const char *ref, const char *boot_id,
 	struct runs_side *ret, struct why *why);
