@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/print_episodes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -41,9 +42,13 @@ int cmd_episodes_print(
 		for (size_t i = 0; i < a.nsource; i++) {
 			const struct runs_source *src = &a.source[i];
 			if (src->associated && src->named) {
-				text_addf(t,
-					"  %4zu associated with %s (chance puts %.1f there, p = %.2g)\n",
-					src->named, src->name, src->expected, src->p);
+				text_addf(t, "  %4zu associated with %s (", src->named, src->name);
+				if (!isnan(src->share)) {
+					text_addf(t, "it accounts for %s of all excess, ",
+						cmd_percent(src->share, share));
+				}
+				text_addf(t, "chance puts %.1f there, p = %.2g)\n", src->expected,
+					src->p);
 			}
 		}
 		text_addf(t, "  %4zu unexplained (%s)\n", a.unexplained,

@@ -43,10 +43,10 @@ struct runs_attribution {
  * Events without a value (NaN): one beside an episode matters whenever it is there, and its source
  * is associated when the circular shift says so.
  *
- * Events with a value tell how many ns they took from the run: the kernel's own account. They
- * matter to an episode when they hold at least half of the excess that fell into their
- * intervals, and their source is associated also when it accounts for half of the run's whole
- * excess: where something happens all the time, shifting shows nothing.
+ * Events with a value tell how many ns they took from the run. They matter to an episode when they
+ * hold at least half of the excess that fell into their intervals; the circular shift then
+ * slides what they account for. Two sources need no test, since they are the kernel's account of
+ * the worker's own threads: "stopped" and "preempted".
  *
  * An episode is put down to the associated source that chance puts there least, else to the one
  * that accounts for most of it. PERTURBED: the share of all samples that overlap a reading of the

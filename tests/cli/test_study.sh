@@ -45,7 +45,7 @@ expect 3 "study's name is" study new 'a b' --change c
 expect 3 "study's name is" study new 17 --change c
 expect 3 "verdict's id or env" study new x --change c --fact nonsense
 expect 3 'is one of: ' study new x --change c --fact rebar=purple
-expect 3 'whole number' study new x --change c --boots 0
+expect 3 'number from 1 to 64' study new x --change c --boots 0
 expect 3 'script back end needs' study new x --change c -- --backend script
 expect 3 'leave them out' study new x --change c -- --record y
 expect 3 'M, K and N|shape' study new x --change c --shapes 1x2
