@@ -217,7 +217,8 @@ static void decode_express(struct pcie_device *d, struct bytes b, size_t at, pci
 		.width = (uint8_t)(status >> LINK_WIDTH_SHIFT & LINK_WIDTH_MASK),
 		.max_width = (uint8_t)(cap >> LINK_WIDTH_SHIFT & LINK_WIDTH_MASK),
 	};
-	if (link.max_speed || link.max_width) {
+	/* A port of a virtual switch may have a status and claim no capability. */
+	if (link.max_speed || link.max_width || link.speed || link.width) {
 		d->link = link;
 	}
 }

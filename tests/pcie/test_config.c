@@ -252,6 +252,28 @@ static void conventional_has_no_rebar(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* QEMU's downstream port: a status, and zeros for what it could do. */
+static void link_without_capability(void **state)
+{
+	(void)state;
+	struct space c = endpoint();
+	put32(&c, 0x60, 0x00620010);
+	put32(&c, 0x6c, 0);
+	put16(&c, 0x72, 1 | 1 << 4);
+	struct pcie_snapshot *s = decode(&c, 4096);
+	assert_int_equal(s->dev[0].port_type, PCIE_PORT_DOWNSTREAM);
+	assert_int_equal(s->dev[0].link.have, PCIE_KNOWN);
+	assert_int_equal(s->dev[0].link.speed, 25);
+	assert_int_equal(s->dev[0].link.width, 1);
+	assert_int_equal(s->dev[0].link.max_speed, 0);
+	pcie_snapshot_destroy(s);
+
+	put16(&c, 0x72, 0);
+	s = decode(&c, 4096);
+	assert_int_equal(s->dev[0].link.have, PCIE_UNKNOWN);
+	pcie_snapshot_destroy(s);
+}
+
 static void masks_what_names_a_card(void **state)
 {
 	(void)state;
@@ -391,6 +413,7 @@ int main(void)
 		cmocka_unit_test(bridge_windows),
 		cmocka_unit_test(gone_cut_and_looping),
 		cmocka_unit_test(conventional_has_no_rebar),
+		cmocka_unit_test(link_without_capability),
 		cmocka_unit_test(masks_what_names_a_card),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(fetch_is_enough_and_little),
