@@ -12,8 +12,7 @@
 struct cmd_machines {
 	const struct runs_machine_change *change;
 	size_t n;
-	bool known;                        /* both sides kept one */
-	const struct pcie_snapshot *a, *b; /* NULL: not kept */
+	bool known; /* both sides kept one */
 };
 
 /* barscope.compare/1 */

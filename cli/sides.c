@@ -63,7 +63,7 @@ static int show(const struct runs_comparison *c, struct pcie_snapshot *a, struct
 	const struct cmd_compare_options *o)
 {
 	struct runs_machine_change *change = NULL;
-	struct cmd_machines m = {.known = a && b, .a = a, .b = b};
+	struct cmd_machines m = {.known = a && b};
 	if (m.known) {
 		m.n = runs_machines_differ(a, b, &change);
 		m.change = change;

@@ -9,7 +9,6 @@
 
 struct cmd_compare_options {
 	const char *despite; /* names, by commas; NULL: none */
-	const char *html;    /* a file to write; NULL: none */
 	bool json, csv;
 	const char *head; /* text before the comparison, for a person; NULL: none */
 };

@@ -87,7 +87,7 @@ int cmd_study_report(const struct cmd_study_options *o)
 		text_addf(&despite, "%.*s", (int)strcspn(env, "="), env);
 		text_addf(&despite, ",%s", o->despite ? o->despite : "");
 		struct cmd_compare_options c = {
-			despite.s, o->html, o->json, o->csv, o->json || o->csv ? NULL : head};
+			despite.s, o->json, o->csv, o->json || o->csv ? NULL : head};
 		snprintf(a, sizeof(a), "study:%s/A", s.study.name);
 		snprintf(b, sizeof(b), "study:%s/B", s.study.name);
 		result = cmd_compare_sides(st, boot_id, a, b, &c);
