@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "runs/lastwords.h"
 #include "runs/write.h"
 
 /* ", last seen: temperature 83, power 448" from a flat JSON object. */
@@ -53,11 +54,16 @@ static int describe(
 	return r == -ENODATA ? 0 : r;
 }
 
-static int close_one(struct runs_store *s, const struct runs_info *run, struct runs_crash *crash,
-	struct why *why)
+static int close_one(struct runs_store *s, const char *root, const struct runs_info *run,
+	struct runs_crash *crash, struct why *why)
 {
 	struct text t = {0};
 	int r = describe(s, run, &t, why);
+	char words[160];
+	if (!r && run->state == RUNS_MACHINE_DOWN &&
+		runs_last_words(root, run->boot_id, words, sizeof(words))) {
+		text_addf(&t, "; the kernel's last words: %s", words);
+	}
 	_cleanup_free_ char *last = text_steal(&t);
 	if (r) {
 		return r;
@@ -79,8 +85,8 @@ static int close_one(struct runs_store *s, const struct runs_info *run, struct r
 	return r;
 }
 
-int runs_postmortem(
-	struct runs_store *s, const char *boot_id, struct runs_crash *ret, struct why *why)
+int runs_postmortem(struct runs_store *s, const char *root, const char *boot_id,
+	struct runs_crash *ret, struct why *why)
 {
 	struct runs_crash crash = {0};
 	int r = runs_write_open(s, why);
@@ -91,7 +97,7 @@ int runs_postmortem(
 	r = runs_info_open(s, boot_id, &l, why);
 	for (size_t i = 0; !r && i < l.n; i++) {
 		if (l.run[i].state != RUNS_RUNNING) {
-			r = close_one(s, &l.run[i], &crash, why);
+			r = close_one(s, root, &l.run[i], &crash, why);
 		}
 	}
 	r = runs_db_end(runs_store_db(s), r, why);

@@ -9,8 +9,8 @@
 #include "runs/store.h"
 
 /*
- * Closes them with what the store knows about their last moments. RET: the newest one that went
- * down with the machine; run 0: none.
+ * Closes them with what the store knows about their last moments, and what the kernel said below
+ * ROOT (NULL: "/"). RET: the newest one that went down with the machine; run 0: none.
  */
-int runs_postmortem(
-	struct runs_store *s, const char *boot_id, struct runs_crash *ret, struct why *why);
+int runs_postmortem(struct runs_store *s, const char *root, const char *boot_id,
+	struct runs_crash *ret, struct why *why);

@@ -44,7 +44,7 @@ static int do_open(struct runs_desk *d, struct runs_item *it)
 	if (r == -ENODATA) {
 		return 0;
 	}
-	return r ? r : runs_postmortem(d->store, d->boot_id, &it->crash, &it->why);
+	return r ? r : runs_postmortem(d->store, d->root, d->boot_id, &it->crash, &it->why);
 }
 
 /* The machine as a record, and the environment; a machine that cannot be read is left out. */

@@ -215,6 +215,10 @@ static void an_open_run_is_closed_as_what_it_was(void **state)
 	unlink(p->store);
 	record_and_die(p, "down");
 	place_boot(p, "22222222-0000-0000-0000-000000000000\n");
+	place_file(p, "sys/fs/pstore/dmesg-efi-1",
+		"<6>[ 7100.1] usb 1-1: reset\n<4>[ 7261.5] pcieport 0000:00:01.0: AER: Corrected error\n"
+		"<3>[ 7262.9] NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n"
+		"<6>[ 7262.9] something else\n");
 	struct runs_recorder *r = start(p);
 	wait_for(r, runs_recorder_load(r, NULL, NULL, NULL));
 	const struct runs_crash *crash = runs_recorder_crash(r);
@@ -224,6 +228,7 @@ static void an_open_run_is_closed_as_what_it_was(void **state)
 	assert_non_null(strstr(crash->text, "2 min 6 s in"));
 	assert_non_null(strstr(crash->text, "ramp level 4"));
 	assert_non_null(strstr(crash->text, "temperature 84, power 448"));
+	assert_non_null(strstr(crash->text, "last words: NVRM: Xid (PCI:0000:01:00): 79, GPU has"));
 	/* The next run opens beside it. */
 	wait_for(r, begin(r, "again"));
 	wait_for(r, runs_recorder_end(r, RUNS_STOPPED, "by the user"));

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runs/lastwords.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/macros.h"
+#include "base/text.h"
+
+enum { RECORD = 1 << 18 };
+
+bool runs_is_fault(const char *line)
+{
+	static const char *const signs[] = {"NVRM: Xid", "Kernel panic", "Hardware Error",
+		"Machine check", "mce: ", "AER: ", "PCIe Bus Error", "temperature above threshold",
+		"critical temperature", "watchdog: BUG", "soft lockup", "hard LOCKUP",
+		"GPU has fallen", "Oops: ", "Out of memory: "};
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+		if (strstr(line, signs[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "<3>[  12.5] host kernel: text" → text: what stands in front differs by source. */
+static const char *message(const char *line)
+{
+	const char *bracket = strchr(line, ']'), *kernel = strstr(line, "kernel: ");
+	if (kernel) {
+		return kernel + 8;
+	}
+	return bracket && (*line == '[' || *line == '<') ? bracket + 1 + (bracket[1] == ' ') : line;
+}
+
+static bool take_lines(char *s, char *ret, size_t size)
+{
+	bool found = false;
+	for (char *save, *line = strtok_r(s, "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save)) {
+		if (runs_is_fault(line)) {
+			text_copy(ret, size, message(line));
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool from_pstore(const char *root, char *ret, size_t size)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/sys/fs/pstore", root ? root : "");
+	_cleanup_dir_ DIR *dir = opendir(path);
+	_cleanup_free_ char *buf = xmalloc(RECORD);
+	const struct dirent *d;
+	bool found = false;
+	while (dir && (d = readdir(dir))) {
+		bool log = !strncmp(d->d_name, "dmesg-", 6) || !strncmp(d->d_name, "console-", 8);
+		if (log && file_read_at(dirfd(dir), d->d_name, buf, RECORD) > 0) {
+			found = take_lines(buf, ret, size) || found;
+		}
+	}
+	return found;
+}
+
+/* Only hex digits reach the shell. */
+static bool plain_id(const char *boot_id, char ret[static 33])
+{
+	size_t n = 0;
+	for (const char *p = boot_id; *p; p++) {
+		if (*p == '-') {
+			continue;
+		}
+		if (n == 32 || !strchr("0123456789abcdef", *p)) {
+			return false;
+		}
+		ret[n++] = *p;
+	}
+	ret[n] = '\0';
+	return n == 32;
+}
+
+static bool from_journal(const char *boot_id, char *ret, size_t size)
+{
+	char id[33], command[160], line[1024];
+	if (!plain_id(boot_id, id)) {
+		return false;
+	}
+	snprintf(command, sizeof(command),
+		"journalctl --boot=%s --dmesg --no-pager --quiet --lines=2000 2>/dev/null", id);
+	FILE *f = popen(command, "re");
+	bool found = false;
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (runs_is_fault(line)) {
+			text_copy(ret, size, message(line));
+			found = true;
+		}
+	}
+	if (f) {
+		pclose(f);
+	}
+	return found;
+}
+
+bool runs_last_words(const char *root, const char *boot_id, char *ret, size_t size)
+{
+	return from_pstore(root, ret, size) || (!root && from_journal(boot_id, ret, size));
+}
