@@ -256,6 +256,30 @@ const struct pcie_rule pcie_rule_aperture = {
 	.judge = judge_aperture,
 };
 
+/* A management controller has small BARs only: each is known, and each is low. */
+static bool all_low(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	char text[PCIE_BAR_TEXT_MAX];
+	const struct pcie_bar *last = NULL;
+
+	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
+		const struct pcie_bar_finding *f = &j->slot[i];
+		if (f->state == PCIE_BAR_NOTHING) {
+			continue;
+		}
+		if (f->state != PCIE_BAR_PLACED || !f->bar || f->bar->have != PCIE_KNOWN ||
+			!f->bar->has_base || pcie_bar_is_high(f->bar)) {
+			return false;
+		}
+		last = f->bar;
+	}
+	if (last) {
+		pcie_evidence(v, "N3", pcie_source_name(j->s, last->src), "%s",
+			pcie_bar_text(j->d, last, text));
+	}
+	return last && j->kind != PCIE_GPU_DISCRETE;
+}
+
 /* U: this GPU's VRAM BAR has an address above 4 GiB. */
 static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 {
@@ -309,6 +333,11 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 			pcie_vram_bar_name(j), (unsigned long long)(j->len >> 30));
 		pcie_say(v, "yes", PCIE_WEAK, PCIE_LEVEL_GOOD,
 			"its VRAM BAR is too large for a place below 4 GiB");
+		return;
+	}
+	if (!f && all_low(j, v)) {
+		pcie_say(v, "no", PCIE_LIKELY, PCIE_LEVEL_NOTE,
+			"it has no BAR for VRAM, and all others are below 4 GiB");
 		return;
 	}
 	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s",
