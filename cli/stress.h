@@ -17,6 +17,7 @@ struct cmd_stress_options {
 	uint64_t samples;     /* GEMM samples; 0: no limit */
 	const char *record;   /* label; NULL: not stored */
 	const char *store;    /* NULL: the usual one */
+	bool keep;            /* record every sample too */
 	bool json, ascii;
 };
 

@@ -26,6 +26,7 @@ static const char help[] =
 	"  --script FILE    what the script back end plays, see barscope-script(5)\n"
 	"  --speed N|max    how fast it plays; default 1\n"
 	"  --record LABEL   store the run, with the machine and its environment\n"
+	"  --keep-samples   with --record: every sample too, packed\n"
 	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
 	"  --json           for programs (schema barscope.stress/1)\n"
 	"  --ascii          plain characters only\n\n"
@@ -48,6 +49,7 @@ enum {
 	OPT_SCRIPT,
 	OPT_SPEED,
 	OPT_RECORD,
+	OPT_KEEP,
 	OPT_STORE,
 	OPT_JSON,
 	OPT_ASCII,
@@ -70,6 +72,7 @@ static const struct option options[] = {
 	{"script", required_argument, NULL, OPT_SCRIPT},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"record", required_argument, NULL, OPT_RECORD},
+	{"keep-samples", no_argument, NULL, OPT_KEEP},
 	{"store", required_argument, NULL, OPT_STORE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"ascii", no_argument, NULL, OPT_ASCII},
@@ -184,6 +187,9 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_STORE:
 		o->store = arg;
 		return 0;
+	case OPT_KEEP:
+		o->keep = true;
+		return 0;
 	case OPT_NO_CEILING:
 		c->no_ceiling = true;
 		return 0;
@@ -214,6 +220,9 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 	}
 	if (speed_given && !script) {
 		return cmd_usage_error("stress", "--speed belongs to the script back end");
+	}
+	if (o->keep && !o->record) {
+		return cmd_usage_error("stress", "--keep-samples belongs to --record LABEL");
 	}
 	if (!o->duration_ns && !o->samples && !script) {
 		o->duration_ns = 10 * (uint64_t)1000000000u;

@@ -81,8 +81,8 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	}
 	uint64_t ticket;
 	uint32_t asked = (uint32_t)((l->o->duration_ns + second - 1) / second);
-	l->session =
-		runs_session_begin(l->recorder, l->o->record, &l->o->config, asked, false, &ticket);
+	l->session = runs_session_begin(
+		l->recorder, l->o->record, &l->o->config, asked, l->o->keep, &ticket);
 	r = runs_recorder_wait(l->recorder, ticket, STORE_MS, why);
 	if (r < 0) {
 		return r;

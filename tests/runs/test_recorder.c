@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "runs/raw.h"
 #include "runs/session.h"
 #include "runs/write.h"
 #include "tests/runs/place.h"
@@ -455,6 +456,20 @@ static void a_session_does_all_of_it(void **state)
 	struct why why;
 	assert_int_equal(runs_info_totals(s, run.id, &t, &why), 0);
 	assert_true(t.samples == 300 && t.dropped == 7);
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	size_t kept = 0;
+	assert_int_equal(runs_db_query(runs_store_db(s), &q, &why,
+				 "SELECT raw FROM seconds WHERE raw NOT NULL", ""),
+		0);
+	while (runs_rows_next(q, &why) > 0) {
+		size_t len, n;
+		struct stress_sample *raw;
+		const uint8_t *blob = runs_rows_blob(q, 0, &len);
+		assert_int_equal(runs_raw_parse(blob, len, &raw, &n), 0);
+		kept += n;
+		free(raw);
+	}
+	assert_int_equal(kept, 300);
 	assert_string_equal(run.shape, "1x4096x11008");
 	assert_int_equal(run.dropped, 7);
 	struct runs_hist h;
