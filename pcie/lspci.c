@@ -435,11 +435,6 @@ void pcie_lspci_end(struct pcie_lspci *p, bool cut)
 	p->blank = false;
 }
 
-bool pcie_lspci_inside(const struct pcie_lspci *p)
-{
-	return p->b.open;
-}
-
 void pcie_lspci_blank(struct pcie_lspci *p)
 {
 	p->blank = true;

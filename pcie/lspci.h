@@ -41,9 +41,6 @@ void pcie_lspci_blank(struct pcie_lspci *p);
 /* Something else begins. CUT: no, the text ended, perhaps in the middle of a device. */
 void pcie_lspci_end(struct pcie_lspci *p, bool cut);
 
-/* Is a device open, so that lines of no known kind may be its details? */
-bool pcie_lspci_inside(const struct pcie_lspci *p);
-
 /* A command line named the only device that the next lines can be about. */
 void pcie_lspci_about(struct pcie_lspci *p, struct pcie_addr addr);
 

@@ -209,6 +209,96 @@ static void pieces_need_an_only_device(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+static void a_later_listing_replaces_what_it_shows(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(
+		"00:01.0 PCI bridge [0604]: Intel Corporation Device [8086:a70d] (prog-if 00)\n"
+		"\tSubsystem: ASUSTeK Computer Inc. Device [1043:8694]\n"
+		"\tFlags: bus master, fast devsel, latency 0, NUMA node 0, IOMMU group 1\n"
+		"\tBus: primary=00, secondary=01, subordinate=01, sec-latency=0\n"
+		"\tPrefetchable memory behind bridge: 90000000-a1ffffff [size=288M] [32-bit]\n\n"
+		"01:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2204] (rev a1)\n"
+		"\tControl: I/O+ Mem+ BusMaster+\n"
+		"\tRegion 1: Memory at 90000000 (64-bit, prefetchable) [size=256M]\n\n"
+		"00:01.0 PCI bridge: Intel Corporation Device a70d\n"
+		"\tFlags: bus master, fast devsel, latency 0, NUMA node 1, IOMMU group 2\n"
+		"\tBus: primary=00, secondary=01, subordinate=02, sec-latency=0\n"
+		"\tPrefetchable memory behind bridge: [disabled] [64-bit]\n\n"
+		"01:00.0 3D controller: NVIDIA Corporation Device 2204 (rev a1)\n"
+		"\tControl: I/O+ Mem- BusMaster-\n"
+		"\tStatus: Cap- 66MHz-\n"
+		"\tRegion 1: Memory at <ignored> (64-bit, prefetchable) [disabled]\n\n");
+	const struct pcie_device *port = &s->dev[0], *gpu = &s->dev[1];
+
+	assert_int_equal(port->vendor, 0x8086);
+	assert_int_equal(port->subdevice, 0x8694);
+	assert_int_equal(port->numa, 1);
+	assert_int_equal(port->iommu_group, 2);
+	assert_int_equal(port->subordinate, 2);
+	assert_int_equal(port->window[PCIE_WINDOW_PREF].have, PCIE_ABSENT);
+	assert_int_equal(gpu->parent, 0);
+	assert_int_equal(gpu->bar[0].assigned, PCIE_NO);
+	assert_true(gpu->bar[0].size == 256 * MIB); /* the length stays what it was */
+	assert_int_equal(gpu->mem_enable, PCIE_NO);
+	assert_int_equal(gpu->rebar.have, PCIE_ABSENT);
+	pcie_snapshot_destroy(s);
+}
+
+/* Two BARs of one kind without sizes: the log, which has two of that kind, tells their numbers. */
+static void an_equal_count_gives_numbers(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(
+		"02:00.0 3D controller: NVIDIA Corporation Device 20b2 (rev a1)\n"
+		"\tFlags: fast devsel\n"
+		"\tMemory at <ignored> (64-bit, prefetchable)\n"
+		"\tMemory at <ignored> (64-bit, prefetchable)\n\n"
+		"pci 0000:00:02.0: PCI bridge to [bus 02]\n"
+		"pci 0000:00:02.0:   bridge window [mem 0xe0000000-0xe1ffffff]\n"
+		"pci 0000:02:00.0: BAR 1: failed to assign [mem size 0x2000000000 64bit pref]\n"
+		"pci 0000:02:00.0: BAR 3: failed to assign [mem size 0x02000000 64bit pref]\n");
+	const struct pcie_device *port = &s->dev[0], *gpu = &s->dev[1];
+
+	assert_int_equal(gpu->nbar, 2);
+	assert_int_equal(gpu->bar[0].index, 1);
+	assert_int_equal(gpu->bar[1].index, 3);
+	assert_true(gpu->bar[0].size == 128 * GIB);
+	assert_true(port->is_bridge && port->window[PCIE_WINDOW_MEM].limit == 0xe1ffffff);
+	pcie_snapshot_destroy(s);
+}
+
+/* A second witness that knows nothing but the surroundings. */
+static void surroundings_are_filled(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan("01:00.0 PCI bridge: Intel Corporation Device 4fa1\n");
+	struct pcie_snapshot *from =
+		scan("01:00.0 PCI bridge [0604]: Intel Corporation Device [8086:4fa1] (rev 01)\n"
+		     "\tSubsystem: Intel Corporation Device [8086:1020]\n"
+		     "\tControl: I/O+ Mem+ BusMaster+\n\tNUMA node: 1\n\tIOMMU group: 7\n"
+		     "\tBus: primary=01, secondary=02, subordinate=03, sec-latency=0\n"
+		     "\tMemory behind bridge: e0000000-e10fffff [size=17M] [32-bit]\n"
+		     "\tCapabilities: [70] Express (v2) Upstream Port, IntMsgNum 0\n"
+		     "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x8, ASPM L1\n"
+		     "\t\tLnkSta:\tSpeed 16GT/s, Width x8\n"
+		     "\tCapabilities: [100 v1] Advanced Error Reporting\n"
+		     "\tKernel driver in use: pcieport\n\n");
+	pcie_merge(s, from);
+	pcie_snapshot_destroy(from);
+	const struct pcie_device *d = &s->dev[0];
+	assert_int_equal(d->secondary, 2);
+	assert_int_equal(d->numa, 1);
+	assert_int_equal(d->iommu_group, 7);
+	assert_int_equal(d->subdevice, 0x1020);
+	assert_int_equal(d->port_type, PCIE_PORT_UPSTREAM);
+	assert_int_equal(d->link.speed, 160);
+	assert_int_equal(d->capabilities, PCIE_KNOWN);
+	assert_true(d->window[PCIE_WINDOW_MEM].base == 0xe0000000);
+	assert_string_equal(d->driver, "pcieport");
+	pcie_snapshot_destroy(s);
+}
+
 static void nothing_recognised(void **state)
 {
 	(void)state;
@@ -232,6 +322,9 @@ int main(void)
 		cmocka_unit_test(denied_is_not_absent),
 		cmocka_unit_test(nvidia_smi_fills_and_contradicts),
 		cmocka_unit_test(pieces_need_an_only_device),
+		cmocka_unit_test(a_later_listing_replaces_what_it_shows),
+		cmocka_unit_test(an_equal_count_gives_numbers),
+		cmocka_unit_test(surroundings_are_filled),
 		cmocka_unit_test(nothing_recognised),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
