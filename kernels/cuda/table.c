@@ -241,7 +241,7 @@ bool gemm_cuda_plan(const struct gemm_cuda_kernel *k, const struct gemm_cuda_dev
 static uint32_t rank_of(const struct gemm_cuda_kernel *k, const struct gemm_cuda_device *d,
 	uint32_t m, uint32_t n, uint32_t kk)
 {
-	const uint32_t enough_x = 64 * 1024, few_rows = 48;
+	const uint32_t enough_x = 64 * 1024, few_rows = 70;
 	uint32_t want = 1;
 
 	switch (k->family) {
@@ -250,9 +250,9 @@ static uint32_t rank_of(const struct gemm_cuda_kernel *k, const struct gemm_cuda
 					   (uint64_t)n * want / d->sms < few_rows)) {
 			want *= 2;
 		}
-		/* The wished split, then more, then less; of equal ones the smaller stage. */
-		return (k->split >= want ? k->split - want : 8u + want - k->split) * 16 +
-		       (k->k > 2400) * 4 + k->k / 960;
+		/* The wished split, then more, then less; the tightest for K; the larger stage. */
+		return (k->split >= want ? k->split - want : 8u + want - k->split) * 16 + k->depth -
+		       k->k / 2400u;
 	case GEMM_CUDA_GEMV:
 		return 300 + k->n;
 	case GEMM_CUDA_MMA:

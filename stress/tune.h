@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How fast each way to multiply is on a GPU: own kernels, cuBLASLt's candidates and the read-only
+ * loops, in CUDA graphs, over rotating weights, interleaved round by round; and how right each
+ * is. Blocking, minutes at most; run it in a process of its own, since a GPU fault is for good.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/why.h"
+#include "stress/worker.h"
+
+enum stress_tune_kind {
+	STRESS_TUNE_OWN,
+	STRESS_TUNE_LIBRARY, /* cuBLASLt, in the order of its own guess */
+	STRESS_TUNE_READ,
+};
+
+/* Plain data: a process may hand it to another as bytes. */
+struct stress_tune_row {
+	enum stress_tune_kind kind;
+	char name[40];
+	bool measured; /* false: REFUSED says why there are no times */
+	bool wrong;    /* made to fail the check (FP16 accumulation) */
+	uint32_t rounds;
+	double p50_ns, band;       /* of a launch within a graph; (p95 − p5) / 2 / p50 */
+	double error, error_limit; /* |y − ref| / Σ|w||x|; < 0: not checked */
+	double error_absolute;
+	uint64_t hash, outputs; /* 0: none; compared with FP64 */
+	bool same;              /* all copies of the weights gave the same bits */
+	int registers, local_bytes, blocks_per_sm;
+	uint32_t grid, threads, cluster, shared, stages;
+	char refused[120];
+};
+
+struct stress_tune_facts {
+	char device[96], library[128]; /* "" : no cuBLASLt, LIBRARY_WHY says why */
+	char library_why[160];
+	uint64_t library_version;
+	uint32_t copies, launches; /* launches: in one graph */
+	uint64_t bytes, weight_bytes, l2;
+	int driver, cc;
+	uint32_t sms;
+};
+
+struct stress_tune_options {
+	struct stress_config config; /* shape, dtype, device, copies, seed; kernel: only this one */
+	const char *library;         /* cuBLASLt; NULL: the usual names */
+	uint32_t rounds;             /* 0: only check, do not time */
+	uint64_t check_terms;        /* products in FP64 for each kernel */
+	bool no_library;
+};
+
+struct stress_tune_sink {
+	void (*facts)(struct stress_tune_sink *s, const struct stress_tune_facts *f); /* first */
+	void (*row)(struct stress_tune_sink *s, const struct stress_tune_row *r);
+};
+
+/* Errors as stress_gpu_open. */
+int stress_tune(
+	const struct stress_tune_options *o, struct stress_tune_sink *sink, struct why *why);
