@@ -29,6 +29,8 @@ int cmd_plan(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stress(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_runs(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 /* The screen: what runs without a command, and its options for --help. */

@@ -25,6 +25,9 @@ static const struct cmd commands[] = {
 		"a GEMM again and again without the screen, and how steady it is", cmd_stress},
 	{"study", "new|run|status|report|unit NAME",
 		"did that change do anything? boots before and after", cmd_study},
+	{"tune", "[--shape MxKxN]", "how fast every GPU kernel is, and how near to the floor",
+		cmd_tune},
+	{"verify", "[--shape MxKxN]", "every GPU kernel against FP64", cmd_verify},
 	{NULL, NULL, NULL, NULL},
 };
 

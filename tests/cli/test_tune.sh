@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `tune` and `verify` as a user meets them, on libraries that compute on the CPU (tests/fakes,
+# which LD_LIBRARY_PATH names): output, exit statuses, and one sentence for each trouble.
+set -uo pipefail
+
+bad=0
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+expect() { # STATUS PATTERN ARGUMENTS...
+    local want=$1 pattern=$2
+    shift 2
+    "$BARSCOPE" "$@" >"$out" 2>&1
+    local got=$?
+    if [ $got -ne "$want" ] || ! grep -qE -- "$pattern" "$out"; then
+        echo "barscope $*: status $got instead of $want, or no '$pattern' in:"
+        cat "$out"
+        bad=1
+    fi
+}
+
+expect 0 '^tiled_8x128x16 .* ok$' verify --shape 2x64x24
+expect 0 '"schema": "barscope.verify/1"' verify --shape 2x64x24 --json
+expect 0 '^naive_acc16 .* fails, as it should$' verify --shape 16x264x512 --kernel naive_acc16
+expect 0 '^f32_m2 .* ok$' verify --shape 2x65x24 --dtype f32
+expect 0 '^floor .* reading the weights alone' tune --shape 2x64x24 --copies 3 --rounds 3
+expect 0 '^a thread an output .*naive$' tune --shape 2x64x24 --copies 3 --rounds 3 --ladder
+expect 0 '"kind": "cublaslt"' tune --shape 2x64x24 --copies 3 --rounds 3 --json
+expect 3 'product|shape' tune --shape 2x64
+expect 3 "no GPU kernel nosuch suits" verify --kernel nosuch
+expect 3 '--rounds' tune --rounds 1
+expect 4 'no device at 0000:99:00.0' tune --device 0000:99:00.0
+FAKE_CUDA=nan expect 1 'WRONG' verify --shape 2x64x24 --kernel naive
+FAKE_CUDA=nodevice expect 4 'sees no device' tune
+FAKE_CUDA=cc=75 expect 4 'compute capability 7.5' verify
+FAKE_CUDA=fail=9 expect 3 'LAUNCH_FAILED' verify --shape 2x64x24
+LD_LIBRARY_PATH= expect 4 'libcuda.so.1' verify
+exit $bad
