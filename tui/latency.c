@@ -107,6 +107,7 @@ void tui_latency_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_
 	if (p.baseline.set && legend && r.h > 6) {
 		draw_legend(a, c, tui_take_top(&r, 1));
 	}
+	p.lane = r.h >= 10;
 	tui_plot_draw(c, tui_inset(r, 1, 0), &p);
 }
 

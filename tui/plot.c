@@ -28,15 +28,16 @@ static struct grain grain_of(const struct tui_canvas *c)
 	return c->glyphs->set == TUI_UTF8 ? (struct grain){2, 4} : (struct grain){1, 2};
 }
 
-static struct tui_rect plot_area(struct tui_rect r)
+static struct tui_rect plot_area(struct tui_rect r, bool lane)
 {
+	int below = lane ? 2 : 1;
 	return (struct tui_rect){
-		r.x + TUI_PLOT_GUTTER, r.y, MAX(r.w - TUI_PLOT_GUTTER, 0), MAX(r.h - 1, 0)};
+		r.x + TUI_PLOT_GUTTER, r.y, MAX(r.w - TUI_PLOT_GUTTER, 0), MAX(r.h - below, 0)};
 }
 
 size_t tui_plot_columns(const struct tui_canvas *c, struct tui_rect r)
 {
-	return (size_t)(plot_area(r).w * grain_of(c).cols);
+	return (size_t)(plot_area(r, false).w * grain_of(c).cols);
 }
 
 /* The row of dots, counted from the top, that holds V; may lie outside. */
@@ -210,7 +211,7 @@ static const struct {
 static void draw_time_axis(
 	struct tui_canvas *c, struct tui_rect r, struct tui_rect a, const struct tui_plot *p)
 {
-	struct tui_rect row = {a.x, r.y + a.h, a.w, 1};
+	struct tui_rect row = {a.x, r.y + a.h + p->lane, a.w, 1};
 	if (!(p->seconds > 0)) {
 		return;
 	}
@@ -238,7 +239,9 @@ static void draw_time_axis(
 	}
 	for (size_t i = 0; i < p->nmark; i++) {
 		int x = a.w - 1 - (int)(p->mark[i] * cells);
-		tui_put(c, row, x, 0, TUI_EVENT, c->glyphs->up);
+		/* Without a lane, on the axis itself. */
+		tui_put(c, (struct tui_rect){a.x, r.y + a.h, a.w, 1}, x, 0, TUI_EVENT,
+			c->glyphs->up);
 	}
 }
 
@@ -256,7 +259,7 @@ static void draw_empty(struct tui_canvas *c, struct tui_rect a, const char *s)
 
 void tui_plot_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_plot *p)
 {
-	struct tui_rect a = plot_area(r);
+	struct tui_rect a = plot_area(r, p->lane);
 	if (a.w < 1 || a.h < 1 || a.w > TUI_MAX_SIDE || a.h > TUI_MAX_SIDE) {
 		return;
 	}
@@ -268,7 +271,7 @@ void tui_plot_draw(struct tui_canvas *c, struct tui_rect r, const struct tui_plo
 	if (scaled) {
 		draw_baseline(c, a, p);
 		tui_y_axis_draw(c, (struct tui_rect){r.x, r.y, r.w, a.h}, &p->y);
-		draw_unit(c, r, a.h, &p->y);
+		draw_unit(c, r, a.h + p->lane, &p->y);
 	}
 	draw_time_axis(c, r, a, p);
 	if (!any || !scaled) {

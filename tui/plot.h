@@ -30,6 +30,7 @@ struct tui_plot {
 	int cursor;         /* column that the reading cursor is on; -1: none */
 	const double *mark; /* events: seconds before the right edge */
 	size_t nmark;
+	bool lane; /* a row of its own for the events, else they share the time axis */
 };
 
 /* How many columns of data a plot on R shows: two a cell with braille, else one. */

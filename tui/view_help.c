@@ -32,14 +32,16 @@ static const struct chapter chapters[] = {
 };
 
 static const char *const reading[] = {
-	"The bright line is the median of each column, the strip around it holds the 5th to the "
-	"95th percentile, single dots are the worst launch, an arrow at the top one beyond the "
-	"axis, an arrow below an event.",
-	"Band is (p95 - p5) / 2 / p50 of the window. Floor is the time that the bytes of one launch "
-	"take at the measured read ceiling; the rate's share of that ceiling says how close the "
-	"GEMM comes.",
-	"The map shows for each moment which share of its launches took how long: two bright rows "
-	"are two states.",
+	/* clang-format off */
+	("The bright line is the median of each column, the strip around it holds the 5th to the "
+	 "95th percentile, single dots are the worst launch, an arrow at the top one beyond the "
+	 "axis, an arrow below an event."),
+	("Band is (p95 - p5) / 2 / p50 of the window. Floor is the time that the bytes of one "
+	 "launch take at the measured read ceiling; the rate's share of that ceiling says how "
+	 "close the GEMM comes."),
+	("The map shows for each moment which share of its launches took how long: two bright "
+	 "rows are two states."),
+	/* clang-format on */
 };
 
 static void draw_text(struct tui_pen *p)

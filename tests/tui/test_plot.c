@@ -124,6 +124,7 @@ static void plots_look_as_agreed(void **state)
 			.cursor = -1,
 			.mark = marks,
 			.nmark = 1,
+			.lane = cases[i].set == TUI_BLOCKS,
 		};
 		tui_plot_draw(&c, all, &p);
 		assert_true(golden_equal(&c, cases[i].name));
