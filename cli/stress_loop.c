@@ -123,7 +123,14 @@ static bool close_record(struct cmd_stress_loop *l, struct why *why)
 	}
 	uint64_t ticket = runs_session_end(l->session, &l->status, record_state(l), l->status.why);
 	l->session = NULL;
-	return runs_recorder_wait(l->recorder, ticket, STORE_MS, why) >= 0;
+	int r = runs_recorder_wait(l->recorder, ticket, STORE_MS, why);
+	struct runs_recorder_state st;
+	runs_recorder_state(l->recorder, &st);
+	if (st.lost_seconds) {
+		fprintf(stderr, "barscope: %llu seconds of the run could not be stored\n",
+			(unsigned long long)st.lost_seconds);
+	}
+	return r >= 0;
 }
 
 void cmd_stress_loop_finish(struct cmd_stress_loop *l)

@@ -249,9 +249,9 @@ static void add_facts(struct runs_recorder *r, struct runs_item *it)
 }
 
 /* Hands over a chain of N. */
-static void post_seconds(struct runs_recorder *r, struct runs_second *sec, size_t n)
+static void post_seconds(struct runs_recorder *r, struct runs_second *sec, size_t n, bool full)
 {
-	if (r->state.phase == RUNS_REC_FAILED || r->waiting_seconds >= WAITING_MAX) {
+	if (r->state.phase == RUNS_REC_FAILED || full) {
 		r->state.lost_seconds += n;
 		runs_second_destroy(sec);
 		return;
@@ -266,7 +266,9 @@ static void post_seconds(struct runs_recorder *r, struct runs_second *sec, size_
 
 void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec)
 {
-	/* Several transactions when there is much: what one holds is lost together. */
+	/* A chain is taken whole or not at all: the caller holds its memory anyway. Several
+	 * transactions when there is much: what one holds is lost together. */
+	bool full = r->waiting_seconds >= WAITING_MAX;
 	while (sec) {
 		struct runs_second *last = sec;
 		size_t n = 1;
@@ -275,7 +277,7 @@ void runs_recorder_seconds(struct runs_recorder *r, struct runs_second *sec)
 		}
 		struct runs_second *rest = last->next;
 		last->next = NULL;
-		post_seconds(r, sec, n);
+		post_seconds(r, sec, n, full);
 		sec = rest;
 	}
 }
