@@ -135,6 +135,11 @@ static void collect_doubts(const struct pcie_judge *j, struct pcie_verdict *v, s
 		g->kernel_made = g->kernel_made || m->high_aperture < 0;
 		g->likely_high = true;
 	}
+	if (m->apple) {
+		pcie_against(v, "F8", "Apple hardware",
+			"firmware of this kind has named 64-bit windows that do not work: a working "
+			"driver is the only proof");
+	}
 	if (m->guest == PCIE_YES) {
 		pcie_against(v, "F3", s->host.virt[0] ? s->host.virt : "virtual machine",
 			"these are the guest's addresses: they tell of its virtual firmware, not of "
@@ -294,14 +299,25 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 		if (j->vram_bar_sure && f->sure == PCIE_PROVEN && type_fits) {
 			sure = PCIE_PROVEN;
 		}
-		pcie_evidence(v, high ? "E2" : "N3", pcie_source_name(j->s, b->src), "%s",
-			pcie_bar_text(j->d, b, text));
+		/* Grown, and yet below: what some firmware does without addresses above 4 GiB. */
+		bool grown = !high && b->has_size && b->size > 256 * MIB && b->size <= 2 * GIB;
+		pcie_evidence(v,
+			high    ? "E2"
+			: grown ? "N4"
+				: "N3",
+			pcie_source_name(j->s, b->src), "%s%s", pcie_bar_text(j->d, b, text),
+			grown ? "; below 4 GiB it can hardly grow further" : "");
 		pcie_say(v, high ? "yes" : "no", sure, high ? PCIE_LEVEL_GOOD : PCIE_LEVEL_NOTE,
 			"its VRAM BAR is %s 4 GiB", high ? "above" : "below");
 		if (!high && f->is64 && j->m->pc != PCIE_NO) {
 			pcie_against(v, "F2", "firmware practice",
 				"firmware leaves a small BAR low even when the option is on: this is "
 				"no proof of \"off\"");
+		}
+		if (!high && j->m->legacy_boot == PCIE_YES) {
+			pcie_against(v, "F9", "boot mode",
+				"started the legacy way: firmware then often keeps graphics low, "
+				"whatever the option says");
 		}
 		if (!high && f->type_known && !f->is64) {
 			pcie_against(v, "F1", "BAR type",
