@@ -211,7 +211,6 @@ static enum cmd_colour map_colour(enum pcie_map_kind k)
 	case PCIE_MAP_APERTURE:
 		return CMD_BOLD;
 	case PCIE_MAP_RAM:
-	case PCIE_MAP_OTHER:
 		return CMD_DIM;
 	case PCIE_MAP_WINDOW:
 	case PCIE_MAP_BAR:

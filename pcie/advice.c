@@ -10,7 +10,6 @@ enum {
 	PC = 1 << 0, /* x86, its own firmware, a setup screen */
 	GUEST = 1 << 1,
 	APPLE = 1 << 2,
-	OTHER = 1 << 3, /* not an x86 machine */
 	NVIDIA = 1 << 4,
 	AMD = 1 << 5,
 	INTEL = 1 << 6,
@@ -130,7 +129,6 @@ static unsigned conditions(const struct pcie_judge *j)
 {
 	unsigned c = 0;
 	c |= j->m->pc == PCIE_YES && !j->m->apple ? PC : 0;
-	c |= j->m->pc == PCIE_NO ? OTHER : 0;
 	c |= j->m->pc == PCIE_TRI_UNKNOWN ? UNSURE_PC : 0;
 	c |= j->m->guest == PCIE_YES ? GUEST : 0;
 	c |= j->m->apple ? APPLE : 0;

@@ -25,7 +25,6 @@ struct pcie_machine {
 	enum pcie_tri big_root; /* command line: pci=big_root_window */
 	enum pcie_tri realloc;  /* command line: pci=realloc without =off */
 	enum pcie_tri legacy_boot;
-	bool thunderbolt; /* some Thunderbolt or USB4 bridge is there */
 
 	int high_aperture;    /* firmware's memory aperture that reaches above 4 GiB, -1 */
 	int kernel_aperture;  /* the same, made by the kernel, -1 */

@@ -128,7 +128,7 @@ struct klog_listed {
 /* GPU drivers by maker: lines without an address belong to the one that spoke last. */
 enum klog_maker { KLOG_AMD, KLOG_INTEL, KLOG_NVIDIA, KLOG_MAKERS, KLOG_NO_MAKER = KLOG_MAKERS };
 
-enum { KLOG_NO_DEVICE = UINT32_MAX };
+#define KLOG_NO_DEVICE UINT32_MAX
 
 /* What tells that a kernel started. */
 enum klog_mark { KLOG_MARK_JOURNAL, KLOG_MARK_VERSION, KLOG_MARK_LIST };

@@ -140,7 +140,6 @@ static void find_host(struct pcie_machine *m, const struct pcie_snapshot *s)
 			d->vendor == 0x1b36) {
 			m->guest = PCIE_YES;
 		}
-		m->thunderbolt = m->thunderbolt || d->removable || strstr(d->name, "Thunderbolt");
 	}
 	m->nocrs = pcie_pci_option(h, "nocrs");
 	m->big_root = pcie_pci_option(h, "big_root_window");

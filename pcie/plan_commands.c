@@ -16,6 +16,7 @@
 #include "pcie/path.h"
 #include "pcie/plan_layout.h"
 
+static char *format(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 static char *format(const char *fmt, va_list ap)
 {
 	char *s;

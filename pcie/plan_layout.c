@@ -297,7 +297,6 @@ void plan_layout_release(struct plan_layout *l, const struct plan_part *part, si
 		l->part[i] = -1;
 	}
 	l->nlaid = 0;
-	l->path_unknown = false;
 	for (size_t i = 0; i < n; i++) {
 		l->part[part[i].dev] = (int)i;
 	}

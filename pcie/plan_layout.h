@@ -27,7 +27,6 @@ struct plan_layout {
 	int *part;                       /* by device: index of its part, -1 */
 	struct pcie_plan_item *item;     /* by bridge: its new window */
 	uint64_t *at;                    /* by bridge: where the new window stands */
-	bool path_unknown;               /* of some part */
 	/* What was laid in this try, so that the next unit keeps off it. */
 	struct pcie_plan_range *laid;
 	size_t nlaid, caplaid;

@@ -28,6 +28,7 @@ static const struct pcie_rule *const rules[] = {
 
 _Static_assert(ARRAY_LEN(rules) <= PCIE_VERDICTS_MAX, "a GPU has room for each rule");
 
+static char *format(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 static char *format(const char *fmt, va_list ap)
 {
 	char *s;

@@ -29,7 +29,6 @@ static const struct {
 	[PCIE_MAP_APERTURE] = {"aperture", TUI_TITLE},
 	[PCIE_MAP_WINDOW] = {"window", TUI_STRIP},
 	[PCIE_MAP_BAR] = {"BAR", TUI_MEDIAN},
-	[PCIE_MAP_OTHER] = {"other", TUI_FAINT},
 	[PCIE_MAP_FREE] = {"free", TUI_GOOD},
 };
 
