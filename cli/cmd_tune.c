@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/tune.h"
@@ -283,7 +284,7 @@ int cmd_tune(int argc, char **argv)
 	if (status) {
 		return status;
 	}
-	qsort(r.row, r.n, sizeof(r.row[0]), by_time);
+	sort_array(r.row, r.n, sizeof(r.row[0]), by_time);
 	if (a.json) {
 		_cleanup_free_ char *s = json_text(&r, &o.config);
 

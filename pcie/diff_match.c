@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "pcie/path.h"
 
@@ -101,8 +102,8 @@ static void join(struct key *a, struct key *b, int *to, int *from)
 /* Same place and the same thing in it (or a thing that one side cannot name). */
 static void match_places(struct keys *a, struct keys *b, int *to, int *from)
 {
-	qsort(a->k, a->n, sizeof(*a->k), by_place);
-	qsort(b->k, b->n, sizeof(*b->k), by_place);
+	sort_array(a->k, a->n, sizeof(*a->k), by_place);
+	sort_array(b->k, b->n, sizeof(*b->k), by_place);
 	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
 		int c = strcmp(a->k[i].place, b->k[k].place);
 		if (c) {
@@ -121,8 +122,8 @@ static void match_places(struct keys *a, struct keys *b, int *to, int *from)
 /* What is left: the same thing elsewhere, when each side has exactly as many of it. */
 static void match_identities(struct keys *a, struct keys *b, int *to, int *from)
 {
-	qsort(a->k, a->n, sizeof(*a->k), by_identity);
-	qsort(b->k, b->n, sizeof(*b->k), by_identity);
+	sort_array(a->k, a->n, sizeof(*a->k), by_identity);
+	sort_array(b->k, b->n, sizeof(*b->k), by_identity);
 	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
 		const char *id = a->k[i].identity;
 		int c = strcmp(id, b->k[k].identity);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 /* Eight digits or more: /proc/ioports has four. */
@@ -111,7 +112,7 @@ static struct buses find_buses(const struct pcie_snapshot *s)
 			b.key[b.n++] = (uint64_t)d->addr.domain << 8 | d->secondary;
 		}
 	}
-	qsort(b.key, b.n, sizeof(*b.key), key_compare);
+	sort_array(b.key, b.n, sizeof(*b.key), key_compare);
 	return b;
 }
 

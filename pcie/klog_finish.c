@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "pcie/klog_state.h"
 
@@ -341,7 +342,7 @@ static size_t add_lines(struct klog *k, struct pcie_snapshot *into, uint32_t **r
 	for (size_t i = 0; i < k->nstatement; i++) {
 		ref[m++].cite = &k->statement[i].cite;
 	}
-	qsort(ref, n, sizeof(*ref), line_compare);
+	sort_array(ref, n, sizeof(*ref), line_compare);
 
 	uint32_t *order = xcalloc(n, sizeof(*order));
 	m = 0;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 /* What each device is to the GPUs. */
@@ -132,7 +133,7 @@ size_t pcie_log_explain(const struct pcie_snapshot *s, struct pcie_log_item **re
 			order[n++] = (struct order){is_bad(&s->history[i]), &s->history[i]};
 		}
 	}
-	qsort(order, n, sizeof(*order), order_compare);
+	sort_array(order, n, sizeof(*order), order_compare);
 
 	struct pcie_log_item *item = xcalloc(n, sizeof(*item));
 	for (size_t i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "pcie/plan.h"
 
 enum {
@@ -133,8 +134,8 @@ bool pcie_plan_place(const struct pcie_plan_range *space, size_t n,
 	if (n) {
 		memcpy(r, space, n * sizeof(*r));
 	}
-	qsort(u, m, sizeof(*u), by_base);
-	qsort(r, n, sizeof(*r), by_base);
+	sort_array(u, m, sizeof(*u), by_base);
+	sort_array(r, n, sizeof(*r), by_base);
 	for (size_t i = 0; i < n && !found; i++) {
 		uint64_t at = MAX(r[i].base, floor);
 		for (size_t k = 0; k < m && !found && at <= r[i].limit; k++) {

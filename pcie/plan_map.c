@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "pcie/plan.h"
 
@@ -163,7 +164,7 @@ size_t pcie_map_create(const struct pcie_snapshot *s, struct pcie_map_row **ret)
 	add_apertures(s, &in);
 	add_devices(s, &in);
 	if (in.n) {
-		qsort(in.r, in.n, sizeof(*in.r), compare);
+		sort_array(in.r, in.n, sizeof(*in.r), compare);
 	}
 	for (size_t i = 0; i < in.n; i++) {
 		nest_row(&n, &in.r[i]);

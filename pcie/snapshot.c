@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 enum { MAX_SOURCES = 255, MAX_DEPTH = 256 };
@@ -362,7 +363,7 @@ static void sort_devices(struct pcie_snapshot *s)
 	for (size_t i = 0; i < n; i++) {
 		order[i] = (struct order){.addr = s->dev[i].addr, .old = (uint32_t)i};
 	}
-	qsort(order, n, sizeof(*order), order_compare);
+	sort_array(order, n, sizeof(*order), order_compare);
 	for (size_t i = 0; i < n; i++) {
 		to[order[i].old] = (uint32_t)i;
 		sorted[i] = s->dev[order[i].old];
@@ -374,7 +375,7 @@ static void sort_devices(struct pcie_snapshot *s)
 		drop_empty_bars(d);
 		/* Those without a number keep the order in which the text had them. */
 		if (d->nbar && pcie_device_find_bar(d, PCIE_BAR_NORMAL, -1) == NULL) {
-			qsort(d->bar, d->nbar, sizeof(*d->bar), bar_compare);
+			sort_array(d->bar, d->nbar, sizeof(*d->bar), bar_compare);
 		}
 	}
 	for (size_t i = 0; i < s->nhistory; i++) {
@@ -411,7 +412,7 @@ static void join_tree(struct pcie_snapshot *s)
 				(struct order){bus_key(d->addr.domain, d->secondary), (uint32_t)i};
 		}
 	}
-	qsort(bridge, n, sizeof(*bridge), order_compare);
+	sort_array(bridge, n, sizeof(*bridge), order_compare);
 
 	for (size_t i = 0; i < s->ndev; i++) {
 		struct pcie_device *d = &s->dev[i];

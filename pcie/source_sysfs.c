@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "pcie/config_read.h"
 #include "pcie/firmware.h"
@@ -270,7 +271,7 @@ static void read_devices(struct reader *r, DIR *list)
 			addr[n++] = a;
 		}
 	}
-	qsort(addr, n, sizeof(*addr), compare);
+	sort_array(addr, n, sizeof(*addr), compare);
 	for (size_t i = 0; i < n; i++) {
 		char name[PCIE_ADDR_MAX];
 		read_device(r, pcie_addr_format(addr[i], name), addr[i]);

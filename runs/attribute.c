@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "runs/random.h"
 
@@ -273,7 +274,7 @@ static void sort(struct runs_attribution *a)
 	struct runs_source old[RUNS_SOURCES_MAX];
 	int moved[RUNS_SOURCES_MAX] = {0};
 	memcpy(old, a->source, sizeof(old));
-	qsort(a->source, a->nsource, sizeof(*a->source), by_named);
+	sort_array(a->source, a->nsource, sizeof(*a->source), by_named);
 	for (size_t i = 0; i < a->nsource; i++) {
 		for (size_t k = 0; k < a->nsource; k++) {
 			if (!strcmp(old[i].name, a->source[k].name)) {

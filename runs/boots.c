@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "runs/random.h"
 
 static const double alpha = 0.05;
@@ -25,7 +26,7 @@ double runs_boots_median(const double *v, size_t n)
 {
 	_cleanup_free_ double *s = xmalloc(n * sizeof(*s));
 	memcpy(s, v, n * sizeof(*s));
-	qsort(s, n, sizeof(*s), by_value);
+	sort_array(s, n, sizeof(*s), by_value);
 	return n ? (s[(n - 1) / 2] + s[n / 2]) / 2 : NAN;
 }
 
@@ -83,7 +84,7 @@ void runs_boots_shift(
 			d[i * nb + j] = b[j] - a[i];
 		}
 	}
-	qsort(d, n, sizeof(*d), by_value);
+	sort_array(d, n, sizeof(*d), by_value);
 	_cleanup_free_ double *p = u_distribution(na, nb);
 	while (k + 1 < (n + 1) / 2 && 1 - 2 * p[k + 1] >= 1 - alpha) {
 		k++;

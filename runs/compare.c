@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 static const double alpha = 0.05;
@@ -135,7 +136,7 @@ static double trend_of(
 	for (size_t i = 0; i < p->b.n; i++) {
 		t[n++] = (struct timed){b->boot[i].started, p->b.log_band[i] - mb};
 	}
-	qsort(t, n, sizeof(*t), by_start);
+	sort_array(t, n, sizeof(*t), by_start);
 	for (size_t i = 0; i < n; i++) {
 		v[i] = t[i].residual;
 	}

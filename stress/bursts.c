@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 enum {
 	FIRST_ROUNDS = 3, /* of all loops, before the best are preferred */
@@ -19,7 +20,7 @@ static int by_value(const void *a, const void *b)
 
 uint64_t stress_median(uint64_t *v, uint32_t n)
 {
-	qsort(v, n, sizeof(*v), by_value);
+	sort_array(v, n, sizeof(*v), by_value);
 	return v[n / 2];
 }
 

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "stress/cublaslt.h"
 #include "stress/gpu.h"
@@ -293,7 +294,7 @@ static void summarise(const struct tune *t, struct candidate *c)
 	if (n == 0) {
 		return;
 	}
-	qsort(c->ms, n, sizeof(*c->ms), by_value);
+	sort_array(c->ms, n, sizeof(*c->ms), by_value);
 	const double p50 = c->ms[n / 2], p5 = c->ms[n / 20], p95 = c->ms[n - 1 - n / 20];
 
 	c->row.measured = true;

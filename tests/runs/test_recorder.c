@@ -290,6 +290,10 @@ static void posting_never_waits(void **state)
 
 static void a_hung_disk_does_not_hold_the_exit(void **state)
 {
+#ifdef TEST_LEAKS
+	skip(); /* the recorder is left behind with its thread, which a leak checker must call a
+		   leak */
+#endif
 	const struct place *p = *state;
 	struct why why;
 	struct runs_recorder *r = start(p);

@@ -128,8 +128,11 @@ static void measures_layers_and_probes(void **state)
 	assert_true(f.status.max_error >= 0 && f.status.max_error <= f.status.error_limit);
 	assert_true(f.status.golden_hash != 0);
 	assert_int_equal(f.without_device, 0);
-	/* A loaded machine can stop the fake between two readings; nearly all are right. */
+#ifndef TEST_LEAKS
+	/* A loaded machine can stop the fake between two readings; nearly all are right. A
+	 * sanitizer slows the fake between its readings, so there its clock proves nothing. */
 	assert_true(f.negative * 100 <= f.gemms);
+#endif
 	assert_true(f.probes[STRESS_READ] > 0 && f.probes[STRESS_EMPTY] > 0);
 	assert_true(f.probes[STRESS_H2D] > 0 && f.probes[STRESS_D2H] > 0);
 	assert_true(f.status.ceiling_bytes_per_s > 0);
