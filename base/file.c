@@ -104,10 +104,23 @@ static int write_fully(int fd, const char *data, size_t len)
 		data += n;
 		len -= (size_t)n;
 	}
-	return fsync(fd) < 0 ? -errno : 0;
+	/* A pipe or a terminal has nothing to sync. */
+	return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
-int file_write_atomic(const char *path, const char *data, size_t len, struct why *why)
+/* A device, FIFO or the like keeps its node: it is written, never replaced. */
+static int write_through(const char *path, const char *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return -errno;
+	}
+	int r = write_fully(fd, data, len);
+	return close(fd) < 0 && r == 0 ? -errno : r;
+}
+
+/* PATH becomes DATA at once or stays as it is. */
+static int replace(const char *path, mode_t mode, const char *data, size_t len)
 {
 	struct text tmp = {0};
 	text_addf(&tmp, "%s.XXXXXX", path);
@@ -115,13 +128,9 @@ int file_write_atomic(const char *path, const char *data, size_t len, struct why
 
 	int fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
-		int r = -errno;
-		why_set(why, "%s: %s", path, strerror(-r));
-		return r;
+		return -errno;
 	}
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
+	fchmod(fd, mode);
 	int r = write_fully(fd, data, len);
 	if (close(fd) < 0 && r == 0) {
 		r = -errno;
@@ -131,6 +140,26 @@ int file_write_atomic(const char *path, const char *data, size_t len, struct why
 	}
 	if (r < 0) {
 		unlink(name);
+	}
+	return r;
+}
+
+int file_write_atomic(const char *path, const char *data, size_t len, struct why *why)
+{
+	struct stat st;
+	int r;
+	if (stat(path, &st) < 0) {
+		mode_t mask = umask(0);
+		umask(mask);
+		r = errno == ENOENT ? replace(path, 0666 & ~mask, data, len) : -errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		r = write_through(path, data, len);
+	} else {
+		/* Behind a symbolic link: the file that it names, not the link. */
+		_cleanup_free_ char *target = realpath(path, NULL);
+		r = target ? replace(target, st.st_mode & 07777, data, len) : -errno;
+	}
+	if (r < 0) {
 		why_set(why, "%s: %s", path, strerror(-r));
 	}
 	return r;

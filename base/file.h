@@ -19,7 +19,11 @@ int file_read_at(int dirfd, const char *name, char *buf, size_t size);
  */
 int file_read_all(const char *path, size_t max, char **ret, size_t *ret_len, struct why *why);
 
-/* Writes a temporary file beside PATH, syncs and renames it. Negative errno, and why. */
+/*
+ * PATH becomes DATA at once or stays as it was: a temporary file beside it is synced and renamed.
+ * An existing file keeps its mode, a symbolic link stays one, and what is no regular file (a
+ * device, a FIFO) is written through. Negative errno, and why.
+ */
 int file_write_atomic(const char *path, const char *data, size_t len, struct why *why);
 
 /* mkdir -p, mode 0700 for what it makes. */

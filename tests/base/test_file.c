@@ -59,6 +59,45 @@ static void written_whole_or_not_at_all(void **state)
 	assert_int_equal(file_write_atomic("/dev/null/a", "x", 1, &why), -ENOTDIR);
 }
 
+static void what_stands_there_stays_what_it_is(void **state)
+{
+	(void)state;
+	char file[256], link[256], fifo[256], *s;
+	size_t n;
+	struct stat st;
+	struct why why = {{0}};
+	in_dir("target", file);
+	in_dir("link", link);
+	in_dir("fifo", fifo);
+	assert_int_equal(file_write_atomic(file, "old", 3, &why), 0);
+	assert_int_equal(chmod(file, 0600), 0);
+	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(file_write_atomic(link, "new", 3, &why), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(file_read_all(file, 10, &s, &n, &why), 0);
+	assert_string_equal(s, "new");
+	free(s);
+
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	int reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	char buf[8] = "";
+	assert_int_equal(file_write_atomic(fifo, "pipe", 4, &why), 0);
+	assert_int_equal(read(reader, buf, sizeof(buf)), 4);
+	assert_string_equal(buf, "pipe");
+	close(reader);
+	assert_int_equal(stat(fifo, &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+
+	assert_int_equal(file_write_atomic("/dev/null", "x", 1, &why), 0);
+	assert_int_equal(file_write_atomic("/dev/full", "x", 1, &why), -ENOSPC);
+	assert_int_equal(stat("/dev/full", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
 static void limits_are_kept(void **state)
 {
 	(void)state;
@@ -109,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_whole_or_not_at_all),
+		cmocka_unit_test(what_stands_there_stays_what_it_is),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(folders_and_places),
 	};
