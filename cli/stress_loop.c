@@ -302,8 +302,12 @@ static void turn(struct cmd_stress_loop *l)
 /* A silent worker's samples cannot end the run, so the host's clock does. */
 static bool is_time_up(struct cmd_stress_loop *l)
 {
-	if (l->status.phase != STRESS_RUNNING) {
-		return false;
+	const struct stress_status *st = &l->status;
+	if (st->phase != STRESS_RUNNING) {
+		/* A driver may take a minute to open a device; a warm-up answers all the time. */
+		uint64_t patience = (st->phase == STRESS_STARTING ? 120 : 10) * second;
+		l->unanswered = l->o->duration_ns && st->silent_ns > patience;
+		return l->unanswered;
 	}
 	uint64_t now = clock_ns();
 	if (!l->began_ns) {

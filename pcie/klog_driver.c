@@ -33,6 +33,7 @@ static uint64_t mib(uint64_t v)
 static void visible(struct klog *k, uint32_t dev, uint64_t bytes)
 {
 	k->dev[dev].visible = bytes;
+	k->dev[dev].visible_order = k->order;
 	k->used = true;
 }
 

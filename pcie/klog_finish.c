@@ -150,7 +150,10 @@ static void add_window(struct klog *k, struct pcie_device *d, const struct klog_
 	}
 }
 
-/* The VRAM BAR's length as the driver saw it, where no message names the BAR. */
+/*
+ * The VRAM BAR's length as the driver saw it, where no message names the BAR, or where an older
+ * one names at least twice of it: an assignment that did not last, and whose end the log lacks.
+ */
 static void add_visible(struct klog *k, uint32_t dev)
 {
 	uint64_t size = k->dev[dev].visible;
@@ -159,7 +162,16 @@ static void add_visible(struct klog *k, uint32_t dev)
 	if (size == 0 || (maker != KLOG_AMD && maker != KLOG_INTEL)) {
 		return;
 	}
-	struct pcie_bar *b = pcie_device_bar(d, PCIE_BAR_NORMAL, maker == KLOG_AMD ? 0 : 2);
+	uint8_t slot = maker == KLOG_AMD ? 0 : 2;
+	struct pcie_bar *b = pcie_device_bar(d, PCIE_BAR_NORMAL, slot);
+	const struct klog_resource *r = klog_find_resource(k, dev, slot);
+	if (b && b->have == PCIE_KNOWN && b->has_size && b->size / 2 >= size && r &&
+		r->order < k->dev[dev].visible_order) {
+		b->size = size;
+		b->has_base = false;
+		b->base = 0;
+		b->assigned = PCIE_TRI_UNKNOWN;
+	}
 	if (b && b->have != PCIE_KNOWN) {
 		b->have = PCIE_KNOWN;
 		b->src = k->src;
@@ -271,6 +283,7 @@ static void adopt(struct klog *k, enum klog_maker maker)
 	k->dev[to].invalid_bars |= orphan->invalid_bars;
 	if (!k->dev[to].visible) {
 		k->dev[to].visible = orphan->visible;
+		k->dev[to].visible_order = orphan->visible_order;
 	}
 	for (size_t i = 0; i < k->nstatement; i++) {
 		if (k->statement[i].dev == from) {

@@ -98,6 +98,7 @@ struct klog_device {
 	uint64_t found;   /* when it was found: µs + 1; 0: the text has no time */
 	bool reduced;     /* i915 goes on with less memory than there is */
 	uint64_t visible; /* bytes of VRAM that the driver sees through the BAR */
+	uint32_t visible_order; /* of the message that said so */
 	uint8_t said[PCIE_SAID_OTHER + 1];
 	uint32_t last_said[PCIE_SAID_OTHER + 1];
 };

@@ -285,6 +285,25 @@ static void failed_resizes(void **state)
 		text_finish(&t);
 	}
 
+	/* Assigned larger, and the log lacks how that ended; the driver then sees the old length.
+	 */
+	struct pcie_snapshot *lost =
+		klog_read(AMD "BAR 0 [mem 0x340000000000-0x3401ffffffff 64bit pref]: assigned\n"
+			      "[drm] Detected VRAM RAM=8176M, BAR=256M\n");
+	const struct pcie_bar *seen =
+		pcie_device_find_bar(klog_at(lost, "0000:03:00.0"), PCIE_BAR_NORMAL, 0);
+	assert_int_equal(seen->size, 256 * MIB);
+	assert_false(seen->has_base);
+	assert_int_equal(seen->assigned, PCIE_TRI_UNKNOWN);
+	pcie_snapshot_destroy(lost);
+	/* The other way round the later message stands. */
+	lost = klog_read("[drm] Detected VRAM RAM=8176M, BAR=256M\n" AMD
+			 "BAR 0 [mem 0x340000000000-0x3401ffffffff 64bit pref]: assigned\n");
+	seen = pcie_device_find_bar(klog_at(lost, "0000:03:00.0"), PCIE_BAR_NORMAL, 0);
+	assert_int_equal(seen->size, 8 * GIB);
+	assert_int_equal(seen->assigned, PCIE_YES);
+	pcie_snapshot_destroy(lost);
+
 	/* Assigned larger, then the driver gives up: what holds is not known. */
 	struct pcie_snapshot *s =
 		klog_read(AMD "BAR 0 [mem 0xd0000000-0xdfffffff 64bit pref]: releasing\n" AMD
