@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <locale.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cmd.h"
 #include "config.h"
 #include "stress/worker.h"
@@ -31,21 +31,24 @@ static const struct cmd commands[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
-static void print_help(FILE *f)
+static int print_help(void)
 {
-	fputs("barscope: what is in effect on this machine's PCIe BARs, and how steady a\n"
-	      "memory-bound GEMM runs beside it.\n\n"
-	      "usage: barscope [COMMAND] [ARGUMENTS]\n\n"
-	      "Without a command the screen opens on the live machine.\n\n",
-		f);
+	struct text t = {0};
+	text_add(&t, "barscope: what is in effect on this machine's PCIe BARs, and how steady a\n"
+		     "memory-bound GEMM runs beside it.\n\n"
+		     "usage: barscope [COMMAND] [ARGUMENTS]\n\n"
+		     "Without a command the screen opens on the live machine.\n\n");
 	for (const struct cmd *c = commands; c->name; c++) {
-		fprintf(f, "  %-9s %s\n", c->name, c->summary);
+		text_addf(&t, "  %-9s %s\n", c->name, c->summary);
 	}
-	fputs(cmd_tui_options, f);
-	fputs("\n  --help, --version\n\n"
-	      "'barscope COMMAND --help' tells the arguments. Exit statuses: 0 fine, 1 a finding,\n"
-	      "2 undetermined, 3 usage or unreadable input, 4 no GPU.\n",
-		f);
+	text_add(&t, cmd_tui_options);
+	text_add(&t,
+		"\n  --help, --version\n\n"
+		"'barscope COMMAND --help' tells the arguments. Exit statuses: 0 fine, 1 a finding,\n"
+		"2 undetermined, 3 usage or unreadable input, 4 no GPU.\n");
+	int status = cmd_print(t.s);
+	text_finish(&t);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -60,12 +63,10 @@ int main(int argc, char **argv)
 		return cmd_tui(argc, argv);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-		print_help(stdout);
-		return EXIT_FINE;
+		return print_help();
 	}
 	if (!strcmp(argv[1], "--version")) {
-		puts("barscope " BARSCOPE_VERSION);
-		return EXIT_FINE;
+		return cmd_print("barscope " BARSCOPE_VERSION "\n");
 	}
 	if (argv[1][0] == '-') {
 		return cmd_tui(argc, argv);

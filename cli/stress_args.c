@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/number.h"
 #include "cli/stress.h"
+#include "runs/write.h"
 
 static const char help[] =
 	"usage: barscope stress [OPTIONS]\n\n"
@@ -145,6 +146,13 @@ static int take_dtype(const char *s, enum stress_dtype *ret)
 	return 0;
 }
 
+static int take_label(const char *arg)
+{
+	struct why why;
+	return runs_label_check(arg, &why) < 0 ? cmd_usage_error("stress", "--record: %s", why.text)
+					       : 0;
+}
+
 static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 {
 	struct stress_config *c = &o->config;
@@ -180,10 +188,7 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 		return cmd_take_speed("stress", arg, &c->script_speed);
 	case OPT_RECORD:
 		o->record = arg;
-		return *arg && strlen(arg) < 64
-			       ? 0
-			       : cmd_usage_error(
-					 "stress", "--record takes a label of 1 to 63 bytes");
+		return take_label(arg);
 	case OPT_STORE:
 		o->store = arg;
 		return 0;

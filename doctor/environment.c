@@ -48,8 +48,8 @@ static const char *fault_words(unsigned faults, const struct folder *f)
 		{PLACE_READ_ONLY, "is on a read-only file system"},
 		{PLACE_FULL, "has too little space"},
 		{PLACE_NO_INODES, "has too few inodes"},
-		{PLACE_NOT_WRITABLE, "cannot be written by this user"},
 		{PLACE_MISSING, "does not exist"},
+		{PLACE_NOT_WRITABLE, "cannot be written by this user"},
 		{PLACE_NO_EXEC, "is mounted noexec: what a JIT or build puts there cannot run"},
 		{PLACE_BLANK, "has a blank in its path: tools split it in two"},
 		{PLACE_NON_ASCII, "has a character outside ASCII in its path"},
@@ -106,7 +106,7 @@ static void judge_folder(
 	if (unmade) {
 		/* A default that nobody made yet is made by the program that needs it. */
 		p.faults &= ~(unsigned)PLACE_MISSING;
-		p.error = 0;
+		p.error = p.error == ENOENT ? 0 : p.error;
 	}
 
 	const char *words = fault_words(p.faults, f);
@@ -171,7 +171,7 @@ static void judge_container(const struct doctor_options *o, struct doctor_report
 	if (kind) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_ENVIRONMENT, DOCTOR_NOTE,
 			"env.container",
-			"This is a container: config space past 64 bytes and the kernel log stay closed");
+			"This is a container: what its host keeps from it is not judged here");
 		doctor_evidence(l, "%s", kind);
 	}
 

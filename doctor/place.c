@@ -170,6 +170,11 @@ void doctor_place_try(const char *path, bool need_exec, uint64_t need_bytes, uin
 	if (stat(path, &st) < 0) {
 		ret->error = errno;
 		ret->faults |= errno == ENOENT ? PLACE_MISSING : PLACE_NOT_WRITABLE;
+		/* Could it be made? */
+		if (access(where, W_OK | X_OK) < 0) {
+			ret->error = errno;
+			ret->faults |= fault_of(errno);
+		}
 		return;
 	}
 	if (!S_ISDIR(st.st_mode)) {

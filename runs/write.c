@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/gz.h"
+#include "base/text.h"
 
 int runs_write_open(struct runs_store *s, struct why *why)
 {
@@ -192,8 +193,32 @@ int runs_write_end(struct runs_store *s, int64_t run, int64_t ended, enum runs_s
 		runs_state_name(state), reason, run);
 }
 
+int runs_label_check(const char *label, struct why *why)
+{
+	size_t n = strlen(label);
+	if (n < 1 || n > 63) {
+		why_set(why, "a label has 1 to 63 bytes");
+		return -EINVAL;
+	}
+	while (n > 0) {
+		uint32_t ch;
+		size_t used = text_utf8_decode(label, n, &ch);
+		if (ch < 0x20 || (ch >= 0x7f && ch < 0xa0) || ch == 0xfffd) {
+			why_set(why, "a label is UTF-8 text without control characters");
+			return -EINVAL;
+		}
+		label += used;
+		n -= used;
+	}
+	return 0;
+}
+
 int runs_write_label(struct runs_store *s, int64_t run, const char *label, struct why *why)
 {
+	int r = runs_label_check(label, why);
+	if (r < 0) {
+		return r;
+	}
 	return runs_db_run(
 		runs_store_db(s), why, "UPDATE runs SET label = ? WHERE id = ?", "si", label, run);
 }

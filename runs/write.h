@@ -34,6 +34,11 @@ int runs_write_intent(struct runs_store *s, int64_t run, int64_t at, const char 
 	const char *status, struct why *why);
 int runs_write_end(struct runs_store *s, int64_t run, int64_t ended, enum runs_state state,
 	const char *reason, struct why *why);
+/*
+ * A label is 1 to 63 bytes of UTF-8 without control characters, so that every list can show it.
+ * -EINVAL with a sentence. Pure.
+ */
+int runs_label_check(const char *label, struct why *why);
 int runs_write_label(struct runs_store *s, int64_t run, const char *label, struct why *why);
 int runs_write_baseline(
 	struct runs_store *s, const struct runs_baseline *b, const char *env, struct why *why);

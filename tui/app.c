@@ -329,6 +329,10 @@ static void action_key(struct tui_app *a, uint32_t key)
 		tui_app_record(a);
 		break;
 	case 'r':
+		if (a->options.demo) {
+			tui_app_say(a, TUI_TONE_PLAIN, "the demo's machine is not read again");
+			break;
+		}
 		tui_machine_scan(&a->machine, a->now_ns);
 		tui_app_say(a, TUI_TONE_PLAIN, "reading the machine again");
 		break;
