@@ -102,9 +102,9 @@ static void judge_folder(
 {
 	struct doctor_place p;
 	doctor_place_try(path, f->need_exec, f->need_bytes, NEED_INODES, &p);
-	bool unmade = !f->must_exist && is_default && (p.faults & PLACE_MISSING);
+	bool unmade = !f->must_exist && (p.faults & PLACE_MISSING);
 	if (unmade) {
-		/* A default that nobody made yet is made by the program that needs it. */
+		/* What nobody made yet is made by the program that needs it. */
 		p.faults &= ~(unsigned)PLACE_MISSING;
 		p.error = p.error == ENOENT ? 0 : p.error;
 	}

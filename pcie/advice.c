@@ -136,7 +136,8 @@ static unsigned conditions(const struct pcie_judge *j)
 	c |= j->vendor == 0x1002 ? AMD : 0;
 	c |= j->vendor == 0x8086 ? INTEL : 0;
 	c |= j->hotplugged ? PLUGGED : 0;
-	c |= j->m->legacy_boot == PCIE_YES ? LEGACY : 0;
+	/* A guest's firmware without UEFI is its hypervisor's choice, not a CSM to switch off. */
+	c |= j->m->legacy_boot == PCIE_YES && j->m->guest != PCIE_YES ? LEGACY : 0;
 	c |= j->m->realloc != PCIE_YES ? NO_REALLOC : 0;
 	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
 		c |= j->slot[i].state == PCIE_BAR_UNPLACED ? FAILED : 0;

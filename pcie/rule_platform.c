@@ -30,6 +30,9 @@ static void judge_boot(const struct pcie_judge *j, struct pcie_verdict *v)
 	if (h->efi) {
 		pcie_say(v, "uefi", PCIE_PROVEN, PCIE_LEVEL_GOOD,
 			"started by UEFI; whether CSM is on for option ROMs is not visible");
+	} else if (j->m->guest == PCIE_YES) {
+		pcie_say(v, "legacy", PCIE_PROVEN, PCIE_LEVEL_NOTE,
+			"this guest was started without UEFI");
 	} else {
 		pcie_say(v, "legacy", PCIE_PROVEN, PCIE_LEVEL_NOTE,
 			"started the legacy way: CSM is on");
