@@ -83,6 +83,10 @@ static int scan_record(
 		return r;
 	}
 	*ret = finish(f);
+	if (data[len - 1] != '\n') {
+		pcie_snapshot_note(
+			*ret, -1, "%s ends in the middle of a line: it is cut off", name);
+	}
 	return 0;
 }
 

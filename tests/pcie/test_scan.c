@@ -501,8 +501,9 @@ static void records_that_are_cut_or_odd(void **state)
 	assert_int_equal(s->dev[0].vendor, 0x10de);
 	assert_int_equal(s->dev[0].config_bytes, 0);
 	assert_int_equal(s->dev[0].have_driver, PCIE_UNKNOWN);
-	assert_int_equal(s->nnote, 1);
+	assert_int_equal(s->nnote, 2);
 	assert_non_null(strstr(s->note[0].text, "1 lines"));
+	assert_non_null(strstr(s->note[1].text, "cut off"));
 	pcie_snapshot_destroy(s);
 }
 
