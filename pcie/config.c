@@ -336,6 +336,17 @@ static void decode_extended(struct pcie_snapshot *s, int dev, struct bytes b, pc
 		case EXT_CAP_AER:
 			aer = true;
 			break;
+		case EXT_CAP_ACS:
+			if (has(b, w.at + ACS_CONTROL, 2)) {
+				uint32_t control = get16(b, w.at + ACS_CONTROL);
+				d->acs = (struct pcie_acs){
+					.have = PCIE_KNOWN,
+					.src = src,
+					.redirect = control & ACS_REDIRECT,
+					.control = (uint16_t)control,
+				};
+			}
+			break;
 		case EXT_CAP_SRIOV:
 			d->sriov_total = (uint16_t)get16(b, w.at + SRIOV_TOTAL);
 			d->sriov_num = (uint16_t)get16(b, w.at + SRIOV_NUM);

@@ -12,6 +12,7 @@ void merge_remap_sources(struct pcie_device *d, const pcie_src *map)
 	d->link.src = map[d->link.src];
 	d->vram.src = map[d->vram.src];
 	d->aer.src = map[d->aer.src];
+	d->acs.src = map[d->acs.src];
 	d->driver_src = map[d->driver_src];
 	for (int i = 0; i < d->nbar; i++) {
 		d->bar[i].src = map[d->bar[i].src];
@@ -395,6 +396,9 @@ void merge_device(
 	}
 	if (is_better(into->aer.have, from->aer.have)) {
 		into->aer = from->aer;
+	}
+	if (is_better(into->acs.have, from->acs.have)) {
+		into->acs = from->acs;
 	}
 	into->coherent = into->coherent || from->coherent;
 }

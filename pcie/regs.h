@@ -91,7 +91,10 @@ enum {
 	EXT_CAP_NULL = 0x0000,   /* 7.9.28 */
 	EXT_CAP_AER = 0x0001,    /* 7.8.4 */
 	EXT_CAP_SERIAL = 0x0003, /* 7.9.3 */
-	EXT_CAP_SRIOV = 0x0010,  /* 9.3.3 */
+	EXT_CAP_ACS = 0x000d,    /* 7.7.11 */
+	ACS_CONTROL = 6,
+	ACS_REDIRECT = 0x000c,  /* P2P Request Redirect, P2P Completion Redirect */
+	EXT_CAP_SRIOV = 0x0010, /* 9.3.3 */
 	SRIOV_TOTAL = 0x0e,
 	SRIOV_NUM = 0x10,
 	SRIOV_BAR0 = 0x24,

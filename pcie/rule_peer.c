@@ -57,6 +57,27 @@ static void add_peer(const struct pcie_judge *j, struct pcie_verdict *v, int oth
 	}
 }
 
+/* Ports on the GPU's path whose ACS sends peer traffic up to the root complex. */
+static void add_acs(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	char addr[PCIE_ADDR_MAX];
+	for (unsigned i = 0; i < j->npath; i++) {
+		const struct pcie_device *p = &j->s->dev[j->path[i]];
+		if (p->acs.have != PCIE_KNOWN) {
+			continue;
+		}
+		if (p->acs.redirect) {
+			pcie_against(v, "T5", "ACS capability",
+				"%s redirects peer traffic to the root complex (control 0x%04x)",
+				pcie_addr_format(p->addr, addr), p->acs.control);
+		} else {
+			pcie_evidence(v, "T5", "ACS capability",
+				"%s lets peer traffic pass (control 0x%04x)",
+				pcie_addr_format(p->addr, addr), p->acs.control);
+		}
+	}
+}
+
 static void judge_peer(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	int peer[4];
@@ -86,6 +107,7 @@ static void judge_peer(const struct pcie_judge *j, struct pcie_verdict *v)
 			"complex and back (ACS)",
 			j->d->iommu_group);
 	}
+	add_acs(j, v);
 	if (!j->has_len || !j->has_vram || j->vram_bar->state != PCIE_BAR_PLACED) {
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_NOTE,
 			"BAR length or VRAM size is not known; %u other GPU%s", all,

@@ -116,6 +116,14 @@ struct pcie_aer {
 	uint64_t correctable, nonfatal, fatal;
 };
 
+/* Access Control Services of a port or function (PCIe 6.0, 7.7.11). */
+struct pcie_acs {
+	enum pcie_fact have;
+	pcie_src src;
+	bool redirect; /* P2P Request or Completion Redirect: peer traffic goes up first */
+	uint16_t control;
+};
+
 struct pcie_option {
 	char name[32]; /* "EnableResizableBar", "rebar", "vram_bar_size", … */
 	char value[32];
@@ -172,6 +180,7 @@ struct pcie_device {
 	struct pcie_link link;
 	struct pcie_vram vram;
 	struct pcie_aer aer;
+	struct pcie_acs acs;
 
 	enum pcie_fact have_driver; /* ABSENT: none bound */
 	pcie_src driver_src;

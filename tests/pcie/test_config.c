@@ -404,6 +404,35 @@ static void fetch_is_enough_and_little(void **state)
 	}
 }
 
+/* ACS (7.7.11): the control word stands 6 bytes behind the header. */
+static void access_control_services(void **state)
+{
+	(void)state;
+	struct space c = endpoint();
+	put32(&c, 0x100, 0x0001000d); /* ACS, version 1, end of list */
+	put16(&c, 0x104, 0x005f);
+	put16(&c, 0x106, 0x001d); /* source validation, both redirects, upstream forwarding */
+	struct pcie_snapshot *s = decode(&c, PCIE_CONFIG_EXT_SIZE);
+	assert_int_equal(s->dev[0].acs.have, PCIE_KNOWN);
+	assert_int_equal(s->dev[0].acs.control, 0x001d);
+	assert_true(s->dev[0].acs.redirect);
+	pcie_snapshot_destroy(s);
+
+	put16(&c, 0x106, 0x0011);
+	s = decode(&c, PCIE_CONFIG_EXT_SIZE);
+	assert_int_equal(s->dev[0].acs.have, PCIE_KNOWN);
+	assert_false(s->dev[0].acs.redirect);
+	pcie_snapshot_destroy(s);
+
+	/* Cut before the control word, or not looked at: nothing is claimed. */
+	s = decode(&c, 0x106);
+	assert_int_equal(s->dev[0].acs.have, PCIE_UNKNOWN);
+	pcie_snapshot_destroy(s);
+	s = decode(&c, 64);
+	assert_int_equal(s->dev[0].acs.have, PCIE_UNKNOWN);
+	pcie_snapshot_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +446,7 @@ int main(void)
 		cmocka_unit_test(masks_what_names_a_card),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(fetch_is_enough_and_little),
+		cmocka_unit_test(access_control_services),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
