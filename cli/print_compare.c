@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "cli/diff.h"
 #include "cli/print_runs.h"
 
 static struct js *values_json(const double *v, size_t n, bool logs)
@@ -117,17 +118,8 @@ struct js *cmd_compare_json(const struct runs_comparison *c, const struct cmd_ma
 	js_set_str(j, "sentence", c->sentence);
 	js_set(j, "not_comparable", reasons_json(c->reason, c->nreason));
 	js_set(j, "differs", reasons_json(c->noted, c->nnoted));
-	if (m->known) {
-		struct js *a = js_array();
-		for (size_t i = 0; i < m->n; i++) {
-			struct js *o = js_object();
-			js_set_str(o, "where", m->change[i].where);
-			js_set_str(o, "what", m->change[i].what);
-			js_set_str(o, "a", m->change[i].a);
-			js_set_str(o, "b", m->change[i].b);
-			js_push(a, o);
-		}
-		js_set(j, "machine", a);
+	if (m->diff) {
+		js_set(j, "machine", cmd_diff_json(m->a, m->b, m->diff));
 	}
 	struct js *pairs = js_array();
 	for (size_t i = 0; i < c->npair; i++) {
@@ -176,17 +168,12 @@ static void heading(struct text *t, const char *s, struct cmd_style style)
 
 static void print_machines(struct text *t, const struct cmd_machines *m, struct cmd_style style)
 {
-	const char *to = style.utf8 ? "\u2192" : "->";
 	heading(t, "Machine", style);
-	if (!m->known) {
-		text_add(t, "  not known: one side kept none\n");
-	} else if (!m->n) {
-		text_add(t, "  no difference\n");
+	if (!m->diff) {
+		text_addf(t, "  not known: %s kept none\n", m->a ? "B" : m->b ? "A" : "the sides");
+		return;
 	}
-	for (size_t i = 0; i < m->n; i++) {
-		const struct runs_machine_change *c = &m->change[i];
-		text_addf(t, "  %-14s %-16s %s %s %s\n", c->where, c->what, c->a, to, c->b);
-	}
+	cmd_diff_print(t, m->a, m->b, m->diff, style);
 }
 
 static void print_reasons(struct text *t, const struct runs_comparison *c, struct cmd_style style)

@@ -5,14 +5,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/style.h"
+#include "pcie/diff.h"
 #include "runs/compare.h"
-#include "runs/machines.h"
 
 /* What is known of the two machines. */
 struct cmd_machines {
-	const struct runs_machine_change *change;
-	size_t n;
-	bool known; /* both sides kept one */
+	const struct pcie_snapshot *a, *b; /* NULL: that side kept none */
+	const struct pcie_diff *diff;      /* NULL unless both are known */
 };
 
 /* barscope.compare/1 */

@@ -62,14 +62,10 @@ static char *render(const struct runs_comparison *c, const struct cmd_machines *
 static int show(const struct runs_comparison *c, struct pcie_snapshot *a, struct pcie_snapshot *b,
 	const struct cmd_compare_options *o)
 {
-	struct runs_machine_change *change = NULL;
-	struct cmd_machines m = {.known = a && b};
-	if (m.known) {
-		m.n = runs_machines_differ(a, b, &change);
-		m.change = change;
-	}
+	struct pcie_diff *d = a && b ? pcie_diff_create(a, b) : NULL;
+	struct cmd_machines m = {a, b, d};
 	_cleanup_free_ char *out = render(c, &m, o);
-	free(change);
+	pcie_diff_destroy(d);
 	int printed = cmd_print(out);
 	return printed ? printed : runs_verdict_status(c->verdict);
 }

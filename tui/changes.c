@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "runs/machines.h"
+#include "pcie/diff.h"
 
 void tui_changes_add(struct tui_changes *c, const char *fmt, ...)
 {
@@ -21,44 +20,61 @@ void tui_changes_add(struct tui_changes *c, const char *fmt, ...)
 	c->n++;
 }
 
-static bool is_host(const struct runs_machine_change *k)
+/* The environment tells these two. */
+static bool is_of_environment(const struct pcie_change *k)
 {
-	return !strcmp(k->where, "host");
+	return !strcmp(k->what, "kernel") || !strcmp(k->what, "command line");
 }
 
-/* Is the change about a GPU of either machine? */
-static bool is_gpu(const struct pcie_snapshot *then, const struct pcie_snapshot *now,
-	const struct runs_machine_change *k)
+static const char *where(const struct pcie_device *d, char buf[static PCIE_ADDR_MAX])
 {
-	struct pcie_addr addr;
-	if (pcie_addr_parse(k->where, &addr) < 0) {
-		return false;
+	if (!d->addr.known) {
+		return d->name[0] ? d->name : "a device";
 	}
-	int a = pcie_snapshot_find(then, addr), b = pcie_snapshot_find(now, addr);
-	return (a >= 0 && pcie_device_is_gpu(&then->dev[a])) ||
-	       (b >= 0 && pcie_device_is_gpu(&now->dev[b]));
+	pcie_addr_format(d->addr, buf);
+	return strncmp(buf, "0000:", 5) ? buf : buf + 5;
 }
 
-static void add_change(struct tui_changes *c, const struct runs_machine_change *k)
+static void add_present(struct tui_changes *c, const struct pcie_device *d, const char *is)
 {
-	const char *where = k->where;
-	/* The environment tells these two. */
-	if (is_host(k) && (!strcmp(k->what, "kernel") || !strcmp(k->what, "command line"))) {
-		return;
+	char addr[PCIE_ADDR_MAX];
+	tui_changes_add(c, "%s is %s: %s", where(d, addr), is, d->name[0] ? d->name : "a device");
+}
+
+static void add_pair(struct tui_changes *c, const struct pcie_device *a,
+	const struct pcie_device *b, const struct pcie_pair *p)
+{
+	char addr[PCIE_ADDR_MAX], was[PCIE_ADDR_MAX];
+	if (p->moved) {
+		tui_changes_add(c, "%s was at %s", where(b, addr), where(a, was));
 	}
-	if (is_host(k)) {
-		tui_changes_add(c, "%s %s → %s", k->what, k->a, k->b);
-		return;
+	for (size_t i = 0; i < p->changes.n; i++) {
+		const struct pcie_change *k = &p->changes.change[i];
+		tui_changes_add(c, "%s %s %s → %s", where(b, addr), k->what, k->before, k->after);
 	}
-	if (!strncmp(where, "0000:", 5)) {
-		where += 5;
+}
+
+/* GPUs, or all others. */
+static void add_devices(struct tui_changes *c, const struct pcie_snapshot *then,
+	const struct pcie_snapshot *now, const struct pcie_diff *d, bool gpus)
+{
+	for (size_t i = 0; i < d->ngone; i++) {
+		const struct pcie_device *x = &then->dev[d->gone[i]];
+		if (pcie_device_is_gpu(x) == gpus) {
+			add_present(c, x, "gone");
+		}
 	}
-	if (!strcmp(k->what, "device") && !strcmp(k->a, "none")) {
-		tui_changes_add(c, "%s is new: %s", where, k->b);
-	} else if (!strcmp(k->what, "device") && !strcmp(k->b, "gone")) {
-		tui_changes_add(c, "%s is gone: %s", where, k->a);
-	} else {
-		tui_changes_add(c, "%s %s %s → %s", where, k->what, k->a, k->b);
+	for (size_t i = 0; i < d->nfresh; i++) {
+		const struct pcie_device *x = &now->dev[d->fresh[i]];
+		if (pcie_device_is_gpu(x) == gpus) {
+			add_present(c, x, "new");
+		}
+	}
+	for (size_t i = 0; i < d->npair; i++) {
+		const struct pcie_pair *p = &d->pair[i];
+		if (pcie_device_is_gpu(&now->dev[p->b]) == gpus) {
+			add_pair(c, &then->dev[p->a], &now->dev[p->b], p);
+		}
 	}
 }
 
@@ -88,19 +104,17 @@ static void find_errors(
 void tui_changes_find(
 	const struct pcie_snapshot *then, const struct pcie_snapshot *now, struct tui_changes *c)
 {
-	_cleanup_free_ struct runs_machine_change *change = NULL;
-	size_t n = runs_machines_differ(then, now, &change);
+	struct pcie_diff *d = pcie_diff_create(then, now);
 	/* The list is cut where it gets long: the host, then GPUs, then the rest. */
-	for (int turn = 0; turn < 3; turn++) {
-		for (size_t i = 0; i < n; i++) {
-			int wanted = is_host(&change[i])             ? 0
-				     : is_gpu(then, now, &change[i]) ? 1
-								     : 2;
-			if (wanted == turn) {
-				add_change(c, &change[i]);
-			}
+	for (size_t i = 0; i < d->host.n; i++) {
+		const struct pcie_change *k = &d->host.change[i];
+		if (!is_of_environment(k)) {
+			tui_changes_add(c, "%s %s → %s", k->what, k->before, k->after);
 		}
 	}
+	add_devices(c, then, now, d, true);
+	add_devices(c, then, now, d, false);
+	pcie_diff_destroy(d);
 	find_errors(then, now, c);
 }
 

@@ -52,7 +52,6 @@ static void comparison_destroy(struct tui_comparison *c)
 		runs_comparison_finish(&c->result);
 		runs_side_finish(&c->side[0]);
 		runs_side_finish(&c->side[1]);
-		free(c->change);
 		free(c);
 	}
 }
@@ -156,8 +155,9 @@ static int run_compare(struct errand *e, struct runs_store *s, const char *boot)
 	}
 	struct pcie_snapshot *a = machine_of(s, e->text[0], &c->side[0], true);
 	struct pcie_snapshot *b = machine_of(s, e->text[1], &c->side[1], false);
-	if (a && b) {
-		c->nchange = runs_machines_differ(a, b, &c->change);
+	c->machines_known = a && b;
+	if (c->machines_known) {
+		tui_changes_find(a, b, &c->machines);
 	}
 	pcie_snapshot_destroy(a);
 	pcie_snapshot_destroy(b);

@@ -14,7 +14,7 @@
 #include "base/why.h"
 #include "runs/compare.h"
 #include "runs/info.h"
-#include "runs/machines.h"
+#include "tui/changes.h"
 
 /* A run with the figures that a list shows. */
 struct tui_run {
@@ -29,8 +29,8 @@ struct tui_comparison {
 	char name[2][128];
 	struct runs_side side[2];
 	struct runs_comparison result;
-	struct runs_machine_change *change;
-	size_t nchange;
+	struct tui_changes machines; /* A's last against B's first */
+	bool machines_known;         /* both sides kept one */
 };
 
 struct tui_library {

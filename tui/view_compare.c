@@ -57,20 +57,26 @@ static void draw_bands(struct tui_pen *p, double a, double b)
 		b / a, true);
 }
 
+/* What changed, or the sentence NONE. */
+static void draw_lines(struct tui_pen *p, const struct tui_changes *c, const char *none)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		tui_pen_mark(p, 0, p->c->glyphs->note, TUI_NOTE, TUI_TEXT, c->text[i]);
+	}
+	if (c->more) {
+		tui_pen_line(p, 2, TUI_FAINT, "%zu more", c->more);
+	}
+	if (!c->n) {
+		tui_pen_wrap(p, 0, TUI_FAINT, none);
+	}
+}
+
 static void draw_changes(struct tui_pen *p, const struct tui_app *a)
 {
 	tui_pen_heading(p, "What changed in between");
-	for (size_t i = 0; i < a->since.n; i++) {
-		tui_pen_mark(p, 0, p->c->glyphs->note, TUI_NOTE, TUI_TEXT, a->since.text[i]);
-	}
-	if (a->since.more) {
-		tui_pen_line(p, 2, TUI_FAINT, "%zu more", a->since.more);
-	}
-	if (!a->since.n) {
-		tui_pen_wrap(p, 0, TUI_FAINT,
-			a->compared ? "Nothing that is known to matter."
-				    : "The machine of the baseline is not known.");
-	}
+	draw_lines(p, &a->since,
+		a->compared ? "Nothing that is known to matter."
+			    : "The machine of the baseline is not known.");
 }
 
 static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
@@ -156,14 +162,9 @@ static void draw_stored(const struct tui_comparison *c, struct tui_pen *p)
 			k->reason[i].b);
 	}
 	tui_pen_heading(p, "The machines");
-	for (size_t i = 0; i < c->nchange; i++) {
-		char what[96];
-		snprintf(what, sizeof(what), "%s %s", c->change[i].where, c->change[i].what);
-		tui_pen_pair(p, 0, 30, what, TUI_TEXT, "%s → %s", c->change[i].a, c->change[i].b);
-	}
-	if (!c->nchange) {
-		tui_pen_wrap(p, 0, TUI_FAINT, "No difference is known.");
-	}
+	draw_lines(p, &c->machines,
+		c->machines_known ? "No difference is known."
+				  : "One side kept no machine, so nothing is known.");
 	for (size_t i = 0; i < k->nnoted; i++) {
 		tui_pen_pair(p, 0, 30, k->noted[i].name, TUI_FAINT, "%s → %s", k->noted[i].a,
 			k->noted[i].b);

@@ -88,19 +88,21 @@ expect 2 'no back end, shape and type in common' compare before othershape
 
 # The machine's differences.
 for m in a b; do
-    size=0x00000000000fffff
-    [ $m = b ] && size=0x00000000ffffffff
+    bar="0x00000000e0000000 0x00000000e00fffff"
+    [ $m = b ] && bar="0x0000004000000000 0x00000040ffffffff"
     cat >"$dir/$m.rec" <<REC
 P: /devices/pci0000:00/0000:00:02.0
 E: SUBSYSTEM=pci
 A: vendor=0x10de
 A: device=0x2204
 A: class=0x030000
-A: resource=0x0000000000000000 $size 0x000000000014220c
+A: resource=$bar 0x000000000014220c
 REC
     boot "m$m" && "$make_run" "$store" "m$m" machine="$dir/$m.rec" || exit 99
 done
-expect 2 '0000:00:02.0 +BAR 0 +1 MiB, no address → 4 GiB' compare ma mb
+expect 2 'BAR 0 +1 MiB at 0xe0000000 → 4 GiB at 0x4000000000' compare ma mb
+expect 2 '"schema": "barscope.diff/1"' compare ma mb --json
+expect 2 'Machine|not known: the sides kept none' compare 1 2
 
 # Bundles: another store, the same numbers.
 expect 0 '4 runs written' runs export before -o "$dir/before.barscope"
