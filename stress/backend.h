@@ -31,17 +31,16 @@ struct stress_facts {
 	char device[96]; /* name for people */
 	char kernel[32];
 	uint32_t threads, copies;
-	uint64_t bytes;          /* moved by one GEMM: weights + x + y */
-	unsigned series;         /* bit s: STRESS_s can be launched; STRESS_GEMM always */
-	unsigned read_kernels;   /* how many read-only loops STRESS_READ walks through */
-	unsigned probe_every;    /* GEMMs between two launches of other series; 0: none */
-	uint64_t warm_ns;        /* how long to warm up before samples count */
-	uint64_t expected_ns;    /* of one launch, as far as known: longer silence is a stall */
-	bool virtual_clock;      /* time is played, not passed: a full ring waits, not drops */
-	uint64_t clock_error_ns; /* of the joined device clock */
-	double max_error;     /* |y − ref| / Σ|w||x| over the rows checked; < 0: not checked */
-	double error_limit;   /* what rounding alone can explain */
-	uint64_t golden_hash; /* of a verified output, 0: the first GEMM's hash is taken */
+	uint64_t bytes;        /* moved by one GEMM: weights + x + y */
+	unsigned series;       /* bit s: STRESS_s can be launched; STRESS_GEMM always */
+	unsigned read_kernels; /* how many read-only loops STRESS_READ walks through */
+	unsigned probe_every;  /* GEMMs between two launches of other series; 0: none */
+	uint64_t warm_ns;      /* how long to warm up before samples count */
+	uint64_t expected_ns;  /* of one launch, as far as known: longer silence is a stall */
+	bool virtual_clock;    /* time is played, not passed: a full ring waits, not drops */
+	double max_error;      /* |y − ref| / Σ|w||x| over the rows checked; < 0: not checked */
+	double error_limit;    /* what rounding alone can explain */
+	uint64_t golden_hash;  /* of a verified output, 0: the first GEMM's hash is taken */
 };
 
 /* One read-only loop's result so far; of all, the best is the ceiling. */
@@ -83,6 +82,11 @@ struct stress_backend_ops {
 	 */
 	int (*iterate)(struct stress_backend *b, enum stress_series series,
 		struct stress_sample *ret, size_t max, struct why *why);
+	/*
+	 * What the device stamps of the last iterate's samples may be wrong by, ns, at most.
+	 * NULL: the device has no clock of its own.
+	 */
+	uint64_t (*clock_error)(const struct stress_backend *b);
 	/* The I-th read-only loop's result; false past the last. NULL: no STRESS_READ. */
 	bool (*ceiling)(const struct stress_backend *b, size_t i, struct stress_ceiling *ret);
 	void (*close)(struct stress_backend *b);

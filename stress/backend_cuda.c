@@ -28,8 +28,9 @@ enum {
 	DEVICES = 16,
 };
 
-static const uint64_t warm_ns = 1000000000;       /* clocks ramp for about a second */
-static const uint64_t join_every_ns = 1000000000; /* the clocks drift by some µs a second */
+static const uint64_t warm_ns = 1000000000; /* clocks ramp for about a second */
+/* Between two joinings of the clocks, which drift by some µs a second. */
+static const uint64_t join_soonest_ns = 20000000, join_latest_ns = 1000000000;
 static const uint64_t check_terms = (uint64_t)1 << 26;
 
 struct stress_backend {
@@ -50,7 +51,8 @@ struct stress_backend {
 	void *small; /* pinned, SMALL bytes: copies and the zero-copy read */
 	CUdeviceptr small_device, small_mapped;
 	struct clock_fit fit;
-	uint64_t joined_ns;
+	uint64_t join_at_ns;
+	uint64_t clock_error_ns; /* of the stamps converted last */
 };
 
 static int cuda_probe(struct stress_device *ret, size_t max, struct why *why)
@@ -175,7 +177,11 @@ static int join_clocks(struct stress_backend *b, struct why *why)
 		return -EIO;
 	}
 	clock_fit_add(&b->fit, before, device, before + best);
-	b->joined_ns = clock_ns();
+	/* The next one when the line may be wrong by twice as much as at its newest point. */
+	const double doubled = (double)b->fit.error0 / b->fit.slope_error;
+
+	b->join_at_ns = clock_ns() + (uint64_t)MIN(MAX(doubled, (double)join_soonest_ns),
+					     (double)join_latest_ns);
 	return 0;
 }
 
@@ -248,7 +254,6 @@ static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
 		.read_kernels = b->reads[0] ? b->bursts.loops : 0,
 		.probe_every = PROBE_EVERY,
 		.warm_ns = warm_ns,
-		.clock_error_ns = clock_fit_error(&b->fit),
 		.max_error = b->check.error,
 		.error_limit = b->check.limit,
 		.golden_hash = b->check.hash,
@@ -324,6 +329,7 @@ static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stam
 	}
 	s->start_ns = clock_fit_host(&b->fit, ~stamp->start_inv);
 	s->end_ns = clock_fit_host(&b->fit, stamp->end);
+	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->fit, stamp->end));
 	s->cycles = stamp->cycles;
 	s->flags |= STRESS_HAS_DEVICE | STRESS_HAS_CYCLES;
 	if (series == STRESS_GEMM) {
@@ -359,7 +365,7 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	const int n = series == STRESS_GEMM ? (int)MIN(max, (size_t)GROUP) : 1;
 	const unsigned loop = series == STRESS_READ ? stress_bursts_choose(&b->bursts) : 0;
 
-	if (clock_ns() - b->joined_ns > join_every_ns) {
+	if (clock_ns() >= b->join_at_ns) {
 		const int r = join_clocks(b, why);
 
 		if (r < 0) {
@@ -385,6 +391,7 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	if (r < 0) {
 		return r;
 	}
+	b->clock_error_ns = 0;
 	for (int i = 0; i < n; i++) {
 		convert(b, &b->gpu->host_stamps[i], series, &ret[i]);
 		if (series == STRESS_GEMM && ret[i].hash != b->check.hash) {
@@ -395,6 +402,11 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 		stress_bursts_add(&b->bursts, loop, ret[0].end_ns - ret[0].start_ns);
 	}
 	return n;
+}
+
+static uint64_t cuda_clock_error(const struct stress_backend *b)
+{
+	return b->clock_error_ns;
 }
 
 static bool cuda_ceiling(const struct stress_backend *b, size_t i, struct stress_ceiling *ret)
@@ -419,6 +431,7 @@ const struct stress_backend_ops stress_backend_cuda = {
 	.open = cuda_open,
 	.facts = cuda_facts,
 	.iterate = cuda_iterate,
+	.clock_error = cuda_clock_error,
 	.ceiling = cuda_ceiling,
 	.close = cuda_close,
 };

@@ -70,7 +70,8 @@ struct stress_status {
 	uint64_t mismatches;
 	double max_error;   /* |y − ref| / Σ|w||x| over the checked rows; < 0: not checked */
 	double error_limit; /* what rounding alone can explain; more is corruption */
-	uint64_t clock_error_ns; /* of the joined device clock; 0 on the CPU */
+	/* What device stamps may be wrong by: the largest since the warm-up; 0 on the CPU. */
+	uint64_t clock_error_ns;
 };
 
 struct stress_worker;

@@ -221,6 +221,17 @@ static void take_ceiling(struct engine *e)
 	}
 }
 
+/* Before the samples are delivered: who reads them knows by then what they may be wrong by. */
+static void take_clock_error(struct engine *e)
+{
+	const uint64_t error = e->ops->clock_error ? e->ops->clock_error(e->backend) : 0;
+
+	if (error > e->state.clock_error_ns || e->state.phase == STRESS_WARMING) {
+		e->state.clock_error_ns = error;
+		publish(e);
+	}
+}
+
 /* Played time may wait for the front: a full ring then holds the clock instead of dropping. */
 static void await_room(struct engine *e)
 {
@@ -290,6 +301,7 @@ static int launch(struct engine *e, struct why *why)
 	if (paced) {
 		pace(e, &e->batch[0]);
 	}
+	take_clock_error(e);
 	for (int i = 0; i < n; i++) {
 		deliver(e, &e->batch[i]);
 	}
@@ -396,7 +408,6 @@ static void take_facts(struct engine *e)
 	s->max_error = f->max_error;
 	s->error_limit = f->error_limit;
 	s->golden_hash = f->golden_hash;
-	s->clock_error_ns = f->clock_error_ns;
 }
 
 static int run_engine(struct engine *e)

@@ -313,7 +313,7 @@ static void bad_arguments_are_one_sentence(void **state)
 		{{"--speed", "2"}, "--speed belongs to the script back end"},
 		{{"--backend", "script"}, "the script back end needs --script FILE"},
 		{{"--backend", "cpu", "--script", "x"}, "--script belongs to the script back end"},
-		{{"--record", ""}, "--record takes a label"},
+		{{"--record", ""}, "--record: a label has 1 to 63 bytes"},
 		{{"--frobnicate"}, "'--frobnicate' is not an option"},
 		{{"extra"}, "'extra' is not expected here"},
 		{{"--backend", "abacus"}, "there is no back end 'abacus'"},

@@ -21,12 +21,16 @@
 #include "stress/backend.h"
 #include "stress/clock_fit.h"
 
+enum { LAYERS = 3000 };
+
 static const uint64_t second = 1000000000u;
 
 struct front {
 	struct stress_worker *w;
 	struct stress_status status;
-	uint64_t gemms, probes[STRESS_SERIES], mismatches, negative, without_device;
+	uint64_t gemms, probes[STRESS_SERIES], mismatches, without_device;
+	int64_t shortest[LAYERS]; /* ns: the shorter of launch and notify, of warm samples */
+	size_t n;
 	char note[64];
 };
 
@@ -48,8 +52,6 @@ static void start(struct front *f, const char *orders, const char *shape, const 
 static void take(struct front *f, const struct stress_sample *s)
 {
 	const enum stress_series series = stress_series_of(s);
-	const int64_t error = (int64_t)f->status.clock_error_ns + 2000;
-
 	f->probes[series]++;
 	if (s->flags & STRESS_MISMATCH) {
 		f->mismatches++;
@@ -57,8 +59,10 @@ static void take(struct front *f, const struct stress_sample *s)
 	if (series == STRESS_GEMM) {
 		f->gemms++;
 		f->without_device += !(s->flags & STRESS_HAS_DEVICE);
-		f->negative += (int64_t)(s->start_ns - s->submit_ns) < -error ||
-			       (int64_t)(s->done_ns - s->end_ns) < -error;
+		if (f->n < LAYERS && !(s->flags & STRESS_WARMUP)) {
+			f->shortest[f->n++] = MIN((int64_t)(s->start_ns - s->submit_ns),
+				(int64_t)(s->done_ns - s->end_ns));
+		}
 	}
 }
 
@@ -114,13 +118,29 @@ static void expect_failure(const char *orders, const char *want)
 	stress_worker_destroy(f.w, 1000);
 }
 
-/* A share of samples whose layers are below −error, of 3,000; all else is checked here. */
-static double measure_once(void)
+/* Whatever else runs on this machine: a layer is never shorter than the stated error below 0. */
+static void measures_layers_and_probes(void **state)
 {
-	struct front f;
+	static struct front f;
+	const uint64_t began = clock_ns();
+	size_t below = 0;
 
+	(void)state;
 	start(&f, "", "2x64x40", "");
-	await_gemms(&f, 3000);
+	while (f.n < LAYERS || !f.probes[STRESS_D2H] || f.status.ceiling_bytes_per_s <= 0) {
+		turn(&f);
+		if (f.status.phase == STRESS_FAILED || clock_ns() - began > 30 * second) {
+			fail_msg("%u samples, phase %d: %s", (unsigned)f.n, f.status.phase,
+				f.status.why);
+		}
+	}
+	for (size_t i = 0; i < f.n; i++) {
+		below += f.shortest[i] < -(int64_t)f.status.clock_error_ns;
+	}
+	print_message("the joined clocks may be wrong by %u ns; %u of %u layers are below that\n",
+		(unsigned)f.status.clock_error_ns, (unsigned)below, (unsigned)f.n);
+	assert_true(f.status.clock_error_ns > 0);
+	assert_true(below * 1000 <= f.n);
 	assert_string_equal(f.status.backend, "cuda");
 	assert_string_equal(f.status.device, "Fake GPU at 0000:41:00.0");
 	assert_int_equal(f.status.copies, 3);
@@ -129,27 +149,8 @@ static double measure_once(void)
 	assert_true(f.status.golden_hash != 0);
 	assert_int_equal(f.without_device, 0);
 	assert_true(f.probes[STRESS_READ] > 0 && f.probes[STRESS_EMPTY] > 0);
-	assert_true(f.probes[STRESS_H2D] > 0 && f.probes[STRESS_D2H] > 0);
-	assert_true(f.status.ceiling_bytes_per_s > 0);
+	assert_true(f.probes[STRESS_H2D] > 0);
 	stress_worker_destroy(f.w, 1000);
-	return (double)f.negative / (double)f.gemms;
-}
-
-static void measures_layers_and_probes(void **state)
-{
-	(void)state;
-	/* A joining of the clocks that a loaded machine interrupts is wrong for the whole run, by
-	 * more than the error that was stated at its start; a sanitizer makes that the rule. One
-	 * run of twenty must show what the joined clocks can do. */
-	double best = 1;
-	for (int i = 0; i < 20 && best > 0.01; i++) {
-		double share = measure_once();
-		print_message("share below -error: %.4f\n", share);
-		best = share < best ? share : best;
-	}
-#ifndef TEST_LEAKS
-	assert_true(best <= 0.01);
-#endif
 }
 
 static void every_kernel_is_checked_before_it_is_timed(void **state)
@@ -250,6 +251,14 @@ static void corruption_is_found_and_told_apart(void **state)
 	stress_worker_destroy(f.w, 1000);
 }
 
+static const uint64_t ahead = 1000000000000000u; /* the device's zero is elsewhere */
+
+/* What the device's clock shows at AT; it is PPM parts of a million fast. */
+static uint64_t device_at(uint64_t at, int ppm)
+{
+	return ahead + at + (uint64_t)((int64_t)at * ppm / 1000000);
+}
+
 static void two_clocks_become_one(void **state)
 {
 	struct clock_fit f = {0};
@@ -257,20 +266,59 @@ static void two_clocks_become_one(void **state)
 
 	(void)state;
 	assert_int_equal(clock_fit_host(&f, 77), 0);
-	/* The device is 10^15 ns ahead and 50 ppm fast; questions take from 1 to 3 µs. */
+	/* Questions take from 1 to 3 µs. */
 	for (unsigned i = 0; i < 100; i++, host += second) {
 		const uint64_t took = 1000 + i % 3 * 1000;
-		const uint64_t middle = host + took / 2;
 
-		clock_fit_add(&f, host, 1000000000000000u + middle + middle / 20000, host + took);
+		clock_fit_add(&f, host, device_at(host + took / 2, 50), host + took);
 	}
 	for (uint64_t at = host - second; at < host; at += second / 10) {
-		const int64_t off =
-			(int64_t)(clock_fit_host(&f, 1000000000000000u + at + at / 20000) - at);
+		const int64_t off = (int64_t)(clock_fit_host(&f, device_at(at, 50)) - at);
 
 		assert_true(off < 20 && off > -20);
+		assert_true(clock_fit_error(&f, device_at(at, 50)) <= 4000);
 	}
-	assert_true(clock_fit_error(&f) <= 3000);
+}
+
+/* Answers anywhere in the question's time, questions interrupted for milliseconds: the bound
+ * holds at every moment, and bad moments do not widen it by more than they last. */
+static void the_stated_error_holds(void **state)
+{
+	uint64_t seed = 1, widest = 0, held = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		struct clock_fit f = {0};
+		const int ppm = (int)(round % 9) * 50 - 200;
+		uint64_t host = 3 * second;
+
+		for (unsigned i = 0; i < 60; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			const uint64_t took = seed >> 33 & 7 ? 1000 + (seed >> 40) % 3000
+							     : (seed >> 40) % 9000000;
+			const uint64_t within = (seed >> 20) % (took + 1);
+			const uint64_t device = device_at(host + within, ppm);
+			const bool joined = clock_fit_add(&f, host, device, host + took);
+
+			held += !joined;
+			host += took;
+			for (unsigned k = 0; k < 4;
+				k++, host += second / 100 + (seed >> 44) % 1000000) {
+				const uint64_t d = device_at(host, ppm);
+				const int64_t off = (int64_t)(clock_fit_host(&f, d) - host);
+				const int64_t error = (int64_t)clock_fit_error(&f, d) + 2;
+
+				if (off > error || off < -error) {
+					fail_msg("round %u, pair %u: off by %ld ns, said %ld",
+						round, i, (long)off, (long)error);
+				}
+				widest = i > 30 ? MAX(widest, (uint64_t)error) : widest;
+			}
+		}
+	}
+	print_message("after thirty pairs wrong by at most %u ns; %u pairs refused\n",
+		(unsigned)widest, (unsigned)held);
+	assert_true(widest < 20000 && held > 100);
 }
 
 int main(int argc, char **argv)
@@ -280,6 +328,7 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_clocks_become_one),
+		cmocka_unit_test(the_stated_error_holds),
 		cmocka_unit_test(measures_layers_and_probes),
 		cmocka_unit_test(every_kernel_is_checked_before_it_is_timed),
 		cmocka_unit_test(says_what_is_missing),
