@@ -30,6 +30,7 @@
 #include "kernels/half.h"
 #include "kernels/hash.h"
 #include "stress/cuda_api.h"
+#include "tests/fakes/gpu_lock.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -250,7 +251,9 @@ static CUresult launch(CUfunction f, void **params)
 		state.hangs = true;
 	}
 	if (state.sticky == CUDA_SUCCESS && !state.hangs) {
+		gpu_lock();
 		run(&l);
+		gpu_unlock();
 	}
 	return CUDA_SUCCESS; /* as on a GPU, the fault shows later */
 }
