@@ -90,17 +90,3 @@ const struct gemm_kernel *gemm_find(const char *name, enum gemm_dtype dtype)
 	}
 	return NULL;
 }
-
-double gemm_error_limit(size_t k, enum gemm_dtype dtype)
-{
-	/*
-	 * Higham, Accuracy and Stability, 3.1: k products and sums err by at most
-	 * k·u / (1 − k·u) of Σ|x||w|, u = 2^-24 for FP32. FP16 products are exact in FP32.
-	 * The rounding to FP16 adds 2^-11 of |y| ≤ Σ|x||w|, and twice that covers the
-	 * product of both; below the normal numbers it is absolute and far smaller than
-	 * any sum that a check meets.
-	 */
-	double ku = (double)k * 0x1p-24;
-	double sum = ku < 0.5 ? ku / (1 - ku) : 1;
-	return sum + (dtype == GEMM_F16 ? 0x1p-10 : 0x1p-23);
-}

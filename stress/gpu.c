@@ -2,7 +2,6 @@
 #include "stress/gpu.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,6 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 #include "base/text.h"
-#include "kernels/gemm_ref.h"
-#include "kernels/half.h"
-#include "kernels/hash.h"
 #include "stress/data.h"
 
 static const uint64_t spared_bytes = (uint64_t)512 << 20; /* of the GPU's free memory */
@@ -138,7 +134,7 @@ static int make_numbers(struct stress_gpu *g, struct stress_lender *lender)
 	return 0;
 }
 
-static int upload(struct stress_gpu *g, struct stress_lender *lender, struct why *why)
+int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct why *why)
 {
 	const struct cuda_api *api = &g->dev->api;
 	CUstream s = g->dev->stream;
@@ -178,7 +174,7 @@ int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
 	r = r ? r : choose_sizes(g, why);
 	r = r ? r : allocate(g, why);
 	r = r ? r : make_numbers(g, lender);
-	r = r ? r : upload(g, lender, why);
+	r = r ? r : stress_gpu_upload(g, lender, why);
 	if (r < 0) {
 		stress_gpu_close(g);
 		return r;
@@ -216,6 +212,7 @@ void stress_gpu_close(struct stress_gpu *g)
 	free(g->hx);
 	free(g->hy);
 	free(g->hbias);
+	free(g->reference);
 	free(g);
 }
 
@@ -283,124 +280,4 @@ int stress_gpu_take_stamps(struct stress_gpu *g, int slot, int n, struct why *wh
 		e = api->StreamSynchronize(g->dev->stream);
 	}
 	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "fetching the stamps");
-}
-
-static double element(const struct stress_gpu *g, const void *p, size_t i)
-{
-	if (g->config.dtype == STRESS_F16) {
-		return gemm_half_to_float(((const uint16_t *)p)[i]);
-	}
-	return ((const float *)p)[i];
-}
-
-static uint64_t hash_of(const struct stress_gpu *g)
-{
-	const size_t n = (size_t)g->config.shape.m * g->config.shape.n;
-	uint64_t h = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t bits = 0;
-
-		if (g->config.dtype == STRESS_F16) {
-			bits = ((const uint16_t *)g->hy)[i];
-		} else {
-			memcpy(&bits, (const char *)g->hy + i * 4, 4);
-		}
-		h += gemm_hash_element(i, bits);
-	}
-	return h;
-}
-
-/* The epilogue in FP64, as the kernels define it (dev.h). */
-static double activate(double v, uint32_t act)
-{
-	if (act == GEMM_CUDA_ACT_RELU) {
-		return v > 0 ? v : 0;
-	}
-	if (act == GEMM_CUDA_ACT_GELU) {
-		return v / (1 + exp(-2 * 0.7978845608 * (v + 0.044715 * v * v * v)));
-	}
-	return v;
-}
-
-static void compare(const struct stress_gpu *g, uint32_t act, bool bias, uint64_t terms,
-	struct stress_gpu_check *ret)
-{
-	const struct stress_shape *s = &g->config.shape;
-	const struct gemm ref = {
-		.m = s->m,
-		.n = s->n,
-		.k = s->k,
-		.n1 = s->n,
-		.dtype = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32,
-		.x = g->hx,
-		.w = g->hw,
-		.y = g->hy,
-		.ldx = s->k,
-		.ldw = s->k,
-		.ldy = s->n,
-	};
-	const uint64_t all = (uint64_t)s->m * s->n, want = MAX(terms / s->k, 1u);
-	const uint64_t step = MAX(all / MIN(want, all), 1u);
-
-	ret->limit = gemm_error_limit(s->k, ref.dtype);
-	/* ex2.approx and the sums of the epilogue: a few units of FP32 more. */
-	ret->limit += act == GEMM_CUDA_ACT_GELU ? 0x1p-20 : 0;
-	for (uint64_t i = 0; i < all; i += step) {
-		const size_t m = (size_t)(i / s->n), n = (size_t)(i % s->n);
-		double magnitude = 0, v = gemm_ref_dot(&ref, m, n, &magnitude);
-
-		if (bias) {
-			v += element(g, g->hbias, n);
-			magnitude += fabs(element(g, g->hbias, n));
-		}
-		const double off = fabs(element(g, g->hy, (size_t)i) - activate(v, act));
-		const double error = magnitude > 0 ? off / magnitude : off;
-
-		/* NaN is not below anything, so it is the worst. */
-		if (!(error <= ret->error)) {
-			ret->error = error == error ? error : INFINITY;
-			ret->worst_m = (uint32_t)m;
-			ret->worst_n = (uint32_t)n;
-		}
-		ret->error_absolute = off <= ret->error_absolute ? ret->error_absolute : off;
-		ret->outputs++;
-	}
-}
-
-int stress_gpu_check(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t act, bool bias,
-	uint64_t terms, struct stress_gpu_check *ret, struct why *why)
-{
-	const struct cuda_api *api = &g->dev->api;
-	struct stress_gpu_check c = {.same = true};
-
-	for (uint32_t copy = 0; copy < g->copies; copy++) {
-		struct gemm_cuda_args a = stress_gpu_args(g, copy, 0);
-
-		a.act = act;
-		a.bias = bias ? g->bias : 0;
-		/* Poison first: an output that nobody writes stays NaN. */
-		CUresult e = api->MemsetD8Async(g->y, 0xff, g->y_bytes, g->dev->stream);
-
-		if (e == CUDA_SUCCESS) {
-			e = cuda_dev_launch(g->dev, k, &a, g->dev->stream);
-		}
-		if (e == CUDA_SUCCESS && copy == 0) {
-			e = api->MemcpyDtoHAsync(g->hy, g->y, g->y_bytes, g->dev->stream);
-		}
-		if (e != CUDA_SUCCESS) {
-			return cuda_fail(api, e, why, "launching %s", k->of->name);
-		}
-		int r = stress_gpu_take_stamps(g, 0, 1, why);
-
-		if (r < 0) {
-			return r;
-		}
-		c.hash = copy == 0 ? g->host_stamps[0].hash : c.hash;
-		c.same &= g->host_stamps[0].hash == c.hash;
-	}
-	c.same &= hash_of(g) == c.hash;
-	compare(g, act, bias, terms, &c);
-	*ret = c;
-	return 0;
 }

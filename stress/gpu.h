@@ -12,6 +12,7 @@
 
 #include "base/why.h"
 #include "kernels/cuda/args.h"
+#include "kernels/gemm_ref.h"
 #include "stress/backend.h"
 #include "stress/cuda_dev.h"
 
@@ -28,6 +29,8 @@ struct stress_gpu {
 	CUdeviceptr stamps;                  /* STRESS_GPU_SLOTS of them */
 	struct gemm_cuda_stamp *host_stamps; /* pinned */
 	void *hw, *hx, *hy, *hbias;          /* the same numbers on the host */
+	struct gemm_ref_sum *reference;      /* every REFERENCE_STEP-th output; NULL: not yet */
+	uint64_t reference_terms, reference_step;
 };
 
 /* What a check against FP64 found. */
@@ -35,9 +38,11 @@ struct stress_gpu_check {
 	uint64_t hash;         /* of copy 0's output */
 	bool same;             /* all copies gave it, and it is the hash of what lies in memory */
 	uint64_t outputs;      /* compared with FP64 */
-	double error;          /* the largest |y − ref| / Σ|w||x|; NaN counts as infinite */
+	uint64_t over;         /* of them: beyond what rounding can explain */
+	double error;          /* |y − ref| / Σ|w||x| of the worst one; NaN counts as infinite */
+	double limit;          /* what rounding alone can explain there, in the same unit */
 	double error_absolute; /* the largest |y − ref| */
-	double limit;          /* what rounding alone can explain of ERROR */
+	double error_relative; /* the largest |y − ref| / |ref| */
 	uint32_t worst_m, worst_n;
 };
 
@@ -48,6 +53,15 @@ struct stress_gpu_check {
 int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
 	struct stress_gpu **ret, struct why *why);
 void stress_gpu_close(struct stress_gpu *g);
+
+/* The host's x, bias and weights (all copies) to the GPU once more, stamps cleared. */
+int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct why *why);
+
+/*
+ * Takes the signs off x and the weights, on the host and the GPU: sums then grow with K instead of
+ * its root, and bits that are lost in them show.
+ */
+int stress_gpu_make_positive(struct stress_gpu *g, struct why *why);
 
 /*
  * The kernel named NAME, or with "" the most promising one that loads; NOTE (may be NULL) gets a

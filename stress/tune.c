@@ -190,10 +190,59 @@ static int check(struct tune *t, struct candidate *c, struct why *why)
 	if (r == 0) {
 		c->row.error = found.error;
 		c->row.error_absolute = found.error_absolute;
+		c->row.error_relative = found.error_relative;
 		c->row.error_limit = found.limit;
 		c->row.hash = found.hash;
 		c->row.outputs = found.outputs;
+		c->row.over = found.over;
 		c->row.same = found.same;
+	}
+	return r;
+}
+
+static int check_more(
+	struct tune *t, struct candidate *c, enum stress_tune_check what, struct why *why)
+{
+	static const uint32_t acts[] = {
+		[STRESS_TUNE_RELU] = GEMM_CUDA_ACT_RELU,
+		[STRESS_TUNE_GELU] = GEMM_CUDA_ACT_GELU,
+		[STRESS_TUNE_POSITIVE] = GEMM_CUDA_ACT_NONE,
+	};
+	struct stress_gpu_check found;
+
+	if (c->row.kind != STRESS_TUNE_OWN || *c->row.refused) {
+		return 0;
+	}
+	const int r = stress_gpu_check(t->gpu, &c->kernel, acts[what], what != STRESS_TUNE_POSITIVE,
+		t->o->check_terms, &found, why);
+
+	if (r == 0) {
+		c->row.more[what] = (struct stress_tune_error){
+			.checked = true,
+			.same = found.same,
+			.outputs = found.outputs,
+			.over = found.over,
+			.error = found.error,
+			.error_limit = found.limit,
+			.error_absolute = found.error_absolute,
+			.error_relative = found.error_relative,
+		};
+	}
+	return r;
+}
+
+/* The epilogues first: the signs do not come back. */
+static int check_thoroughly(struct tune *t, struct why *why)
+{
+	int r = 0;
+
+	for (unsigned what = 0; r == 0 && what < STRESS_TUNE_CHECKS; what++) {
+		if (what == STRESS_TUNE_POSITIVE) {
+			r = stress_gpu_make_positive(t->gpu, why);
+		}
+		for (size_t i = 0; r == 0 && i < t->n; i++) {
+			r = check_more(t, &t->c[i], what, why);
+		}
 	}
 	return r;
 }
@@ -339,6 +388,9 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 	}
 	if (r == 0 && t->o->rounds > 0) {
 		r = time_all(t, why);
+	}
+	if (r == 0 && t->o->thorough) {
+		r = check_thoroughly(t, why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		summarise(t, &t->c[i]);

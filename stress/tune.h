@@ -19,6 +19,20 @@ enum stress_tune_kind {
 	STRESS_TUNE_READ,
 };
 
+/* What else a kernel is checked for. */
+enum stress_tune_check {
+	STRESS_TUNE_RELU, /* bias and ReLU in the epilogue */
+	STRESS_TUNE_GELU,
+	STRESS_TUNE_POSITIVE, /* the same numbers without signs: what sums lose shows */
+	STRESS_TUNE_CHECKS,
+};
+
+struct stress_tune_error {
+	bool checked, same;
+	uint64_t outputs, over; /* compared, and beyond what rounding explains */
+	double error, error_limit, error_absolute, error_relative;
+};
+
 /* Plain data: a process may hand it to another as bytes. */
 struct stress_tune_row {
 	enum stress_tune_kind kind;
@@ -26,9 +40,12 @@ struct stress_tune_row {
 	bool measured; /* false: REFUSED says why there are no times */
 	bool wrong;    /* made to fail the check (FP16 accumulation) */
 	uint32_t rounds;
-	double p50_ns, band;       /* of a launch within a graph; (p95 − p5) / 2 / p50 */
-	double error, error_limit; /* |y − ref| / Σ|w||x|; < 0: not checked */
-	double error_absolute;
+	double p50_ns, band; /* of a launch within a graph; (p95 − p5) / 2 / p50 */
+	/* |y − ref| / Σ|w||x| of the output that exceeds its bound most; < 0: not checked */
+	double error, error_limit;
+	double error_absolute, error_relative; /* the largest */
+	uint64_t over;                         /* outputs beyond their bound */
+	struct stress_tune_error more[STRESS_TUNE_CHECKS];
 	uint64_t hash, outputs; /* 0: none; compared with FP64 */
 	bool same;              /* all copies of the weights gave the same bits */
 	int registers, local_bytes, blocks_per_sm;
@@ -51,6 +68,7 @@ struct stress_tune_options {
 	const char *library;         /* cuBLASLt; NULL: the usual names */
 	uint32_t rounds;             /* 0: only check, do not time */
 	uint64_t check_terms;        /* products in FP64 for each kernel */
+	bool thorough;               /* epilogues and numbers without signs, too */
 	bool no_library;
 };
 

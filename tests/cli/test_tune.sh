@@ -22,7 +22,10 @@ expect() { # STATUS PATTERN ARGUMENTS...
 
 expect 0 '^tiled_8x128x16 .* ok$' verify --shape 2x64x24
 expect 0 '"schema": "barscope.verify/1"' verify --shape 2x64x24 --json
-expect 0 '^naive_acc16 .* fails, as it should$' verify --shape 16x264x512 --kernel naive_acc16
+expect 0 '^naive_acc16 .* fails, as it should: ' verify --shape 16x264x512 --kernel naive_acc16
+expect 0 '^  no signs .* no   fails, as it should: ' verify --shape 1x8192x24 --kernel naive_acc16
+expect 0 '^  bias, GELU .* ok   ok$' verify --shape 2x64x24 --kernel naive
+FAKE_CUDA=noact expect 1 '^  bias, ReLU .* WRONG: ' verify --shape 2x64x24 --kernel naive
 expect 0 '^f32_m2 .* ok$' verify --shape 2x65x24 --dtype f32
 expect 0 '^floor .* reading the weights alone' tune --shape 2x64x24 --copies 3 --rounds 3
 expect 0 '^a thread an output .*naive$' tune --shape 2x64x24 --copies 3 --rounds 3 --ladder

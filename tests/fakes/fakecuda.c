@@ -16,7 +16,9 @@
  *   flip=N          one output bit of the N-th GEMM flips
  *   rot=N           before the N-th GEMM one bit of its weights flips in memory
  *   nan=1           every output is NaN
+ *   noact=1         the activation is left out
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,6 +129,17 @@ static float value_of(const struct launch *l, uint64_t p, size_t i)
 	return gemm_half_to_float(((const uint16_t *)(uintptr_t)p)[i]);
 }
 
+static double activate(double v, uint32_t act)
+{
+	if (act == GEMM_CUDA_ACT_RELU) {
+		return v > 0 ? v : 0;
+	}
+	if (act == GEMM_CUDA_ACT_GELU) { /* in its usual form, not the kernels' */
+		return v / 2 * (1 + tanh(0.7978845608 * (v + 0.044715 * v * v * v)));
+	}
+	return v;
+}
+
 static uint64_t run_gemm(struct launch *l)
 {
 	const struct gemm_cuda_args *a = &l->args.gemm;
@@ -149,9 +162,7 @@ static uint64_t run_gemm(struct launch *l)
 			}
 		}
 		sum += a->bias ? value_of(l, a->bias, n) : 0;
-		if (a->act == GEMM_CUDA_ACT_RELU && sum < 0) {
-			sum = 0;
-		}
+		sum = activate(sum, order("noact") ? GEMM_CUDA_ACT_NONE : a->act);
 		if (order("nan")) {
 			sum = 0.0 / 0.0;
 		}

@@ -214,18 +214,16 @@ static bool only_these_written(const struct operands *o, size_t n0, size_t n1)
 static void check_values(
 	const struct gemm_kernel *k, const struct test_case *t, const struct operands *o)
 {
-	double limit = gemm_error_limit(t->k, k->dtype);
-	/* Below the normal numbers rounding is absolute: half of the smallest number. */
-	double floor = k->dtype == GEMM_F16 ? 0x1p-25 : 0x1p-149;
 	for (size_t m = 0; m < t->m; m++) {
 		for (size_t n = 0; n < t->n; n++) {
-			double magnitude;
-			double ref = gemm_ref_dot(&o->g, m, n, &magnitude);
+			const struct gemm_ref_sum ref = gemm_ref_sum(&o->g, m, n);
 			double y = get(o->g.y, m * t->ldy + n, k->dtype);
-			if (!(fabs(y - ref) <= limit * magnitude + floor)) { /* NaN fails, too */
+			/* NaN fails, too */
+			if (!(gemm_error(&ref, y, k->dtype) <=
+				    gemm_error_bound(&ref, t->k, k->dtype))) {
 				char what[120];
 				snprintf(what, sizeof(what), "y[%zu][%zu] is %.9g, not %.9g", m, n,
-					y, ref);
+					y, ref.sum);
 				complain(k, t, what);
 				return;
 			}

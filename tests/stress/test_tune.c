@@ -34,9 +34,11 @@ static void keep_row(struct stress_tune_sink *s, const struct stress_tune_row *r
 	k->row[k->n++] = *r;
 }
 
-static int tune(struct kept *k, const char *shape, uint32_t rounds, const char *kernel)
+static int tune_or_check(
+	struct kept *k, const char *shape, uint32_t rounds, bool thorough, const char *kernel)
 {
-	struct stress_tune_options o = {.rounds = rounds, .check_terms = UINT64_MAX};
+	struct stress_tune_options o = {
+		.rounds = rounds, .check_terms = UINT64_MAX, .thorough = thorough};
 	struct why why = {""};
 
 	*k = (struct kept){.sink = {keep_facts, keep_row}};
@@ -45,6 +47,16 @@ static int tune(struct kept *k, const char *shape, uint32_t rounds, const char *
 	o.config.copies = 3;
 	snprintf(o.config.kernel, sizeof(o.config.kernel), "%s", kernel);
 	return stress_tune(&o, &k->sink, &why);
+}
+
+static int tune(struct kept *k, const char *shape, uint32_t rounds, const char *kernel)
+{
+	return tune_or_check(k, shape, rounds, false, kernel);
+}
+
+static int check(struct kept *k, const char *shape, const char *kernel)
+{
+	return tune_or_check(k, shape, 0, true, kernel);
 }
 
 static const struct stress_tune_row *find(const struct kept *k, const char *name)
@@ -84,14 +96,44 @@ static void times_own_kernels_library_and_reads(void **state)
 	}
 }
 
+/* Whatever K is: the bound grows as the sums do. */
 static void fp16_sums_fail_the_check(void **state)
 {
+	static const char *const shapes[] = {"16x264x512", "2x8192x40", "1x14336x40"};
+
 	(void)state;
-	assert_int_equal(tune(&k, "16x264x512", 0, "naive_acc16"), 0);
-	assert_int_equal(k.n, 1);
-	assert_true(k.row[0].error > k.row[0].error_limit);
-	assert_int_equal(tune(&k, "16x264x512", 0, "naive"), 0);
-	assert_true(k.row[0].error <= k.row[0].error_limit);
+	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+		assert_int_equal(check(&k, shapes[i], "naive_acc16"), 0);
+		assert_int_equal(k.n, 1);
+		const struct stress_tune_row *r = &k.row[0];
+
+		assert_true(r->over > 0 && r->error > r->error_limit);
+		/* Without signs nearly all outputs are off; from some thousand terms on grossly. */
+		assert_true(r->more[STRESS_TUNE_POSITIVE].over * 10 > r->outputs * 7);
+		assert_true(i == 0 || r->more[STRESS_TUNE_POSITIVE].error_relative > 1e-2);
+
+		assert_int_equal(check(&k, shapes[i], "naive"), 0);
+		assert_true(k.row[0].over == 0 && k.row[0].error <= k.row[0].error_limit);
+		for (size_t what = 0; what < STRESS_TUNE_CHECKS; what++) {
+			const struct stress_tune_error *e = &k.row[0].more[what];
+
+			assert_true(e->checked && e->same && e->over == 0);
+			assert_true(e->error <= e->error_limit);
+			assert_int_equal(e->outputs, k.row[0].outputs);
+		}
+	}
+}
+
+static void an_activation_left_out_is_wrong(void **state)
+{
+	(void)state;
+	setenv("FAKE_CUDA", "noact", 1);
+	assert_int_equal(check(&k, "2x64x24", "naive"), 0);
+	assert_int_equal(k.row[0].over, 0);
+	assert_true(k.row[0].more[STRESS_TUNE_RELU].over > 0);
+	assert_true(k.row[0].more[STRESS_TUNE_GELU].over > 0);
+	assert_int_equal(k.row[0].more[STRESS_TUNE_POSITIVE].over, 0);
+	setenv("FAKE_CUDA", "", 1);
 }
 
 static void a_refused_module_is_a_row(void **state)
@@ -129,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_own_kernels_library_and_reads),
 		cmocka_unit_test(fp16_sums_fail_the_check),
+		cmocka_unit_test(an_activation_left_out_is_wrong),
 		cmocka_unit_test(a_refused_module_is_a_row),
 		cmocka_unit_test(without_the_library_its_rows_are_missing),
 		cmocka_unit_test(an_unknown_kernel_is_an_error),
