@@ -102,5 +102,6 @@ void stress_worker_stop(struct stress_worker *w);
  */
 void stress_worker_destroy(struct stress_worker *w, int timeout_ms);
 
-/* The worker's own main, run in the re-executed process: "barscope --worker FD". */
+/* The worker's own main, run in the re-executed process: "barscope --worker FD"; also that of
+ * the other processes which use a GPU's driver ("--worker facts", gpu_facts.h). */
 int stress_worker_main(int argc, char **argv);

@@ -20,6 +20,7 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "stress/backend.h"
+#include "stress/gpu_facts.h"
 #include "stress/host.h"
 #include "stress/shared.h"
 
@@ -481,6 +482,9 @@ static int receive_config(struct engine *e)
 int stress_worker_main(int argc, char **argv)
 {
 	uint64_t fd;
+	if (argc > 2 && !strcmp(argv[2], "facts")) {
+		return stress_gpu_facts_main(argc, argv);
+	}
 	if (argc < 3 || text_parse_u64(argv[2], 10, &fd) < 0 || fd > 1 << 20) {
 		return 3;
 	}

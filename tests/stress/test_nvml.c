@@ -15,7 +15,10 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/macros.h"
+#include "stress/gpu_facts.h"
+#include "stress/worker.h"
 
 static const char address[] = "0000:41:00.0";
 
@@ -283,8 +286,60 @@ static void lists_processes(void **state)
 	nvml_close(n);
 }
 
-int main(void)
+/* -- by a process of its own ----------------------------------------------------------- */
+
+static void another_process_asks(void **state)
 {
+	const char *const both[] = {"0000:99:00.0", address};
+	struct stress_gpu_facts f[2];
+	struct why why = {""};
+	int64_t v = 0;
+
+	(void)state;
+	setenv("FAKE_NVML", "vram=143771,bar1=262144,processes=3", 1);
+	assert_int_equal(stress_gpu_facts(both, 2, STRESS_GPU_ALL, true, 20000, f, &why), 0);
+	assert_int_equal(f[0].error, -ENODEV);
+	assert_non_null(strstr(f[0].why, "0000:99:00.0"));
+	assert_false(stress_gpu_knows(&f[0], NVML_MEMORY_BYTES, &v));
+	assert_string_equal(f[1].name, "Fake GPU");
+	assert_true(stress_gpu_knows(&f[1], NVML_MEMORY_BYTES, &v));
+	assert_int_equal(v, 143771 * (int64_t)MIB);
+	assert_true(stress_gpu_knows(&f[1], NVML_PERSISTENCE, &v));
+	assert_false(stress_gpu_knows(&f[1], NVML_MARGIN, &v));
+	assert_int_equal(f[1].processes, 3);
+	assert_int_equal(f[1].process[2].pid, 1002);
+
+	assert_int_equal(stress_gpu_facts(&both[1], 1, STRESS_GPU_SIZES, false, 20000, f, &why), 0);
+	assert_int_equal(f[0].known, STRESS_GPU_SIZES);
+	assert_int_equal(f[0].processes, -1);
+}
+
+static void a_driver_that_hangs_is_given_up(void **state)
+{
+	const char *const both[] = {address, address};
+	struct stress_gpu_facts f[2];
+	struct why why = {""};
+	const uint64_t began = clock_ns();
+
+	(void)state;
+	setenv("FAKE_NVML", "hang=GetBAR1", 1);
+	assert_int_equal(
+		stress_gpu_facts(both, 2, STRESS_GPU_SIZES, false, 300, f, &why), -ETIMEDOUT);
+	assert_true(clock_ns() - began >= 300000000);
+	assert_non_null(strstr(why.text, "has not answered for the GPU at 0000:41:00.0"));
+	assert_int_equal(f[1].error, -ETIMEDOUT);
+
+	setenv("FAKE_NVML", "nodriver", 1);
+	assert_int_equal(
+		stress_gpu_facts(both, 1, STRESS_GPU_SIZES, false, 20000, f, &why), -ENODEV);
+	assert_non_null(strstr(why.text, "Driver Not Loaded"));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		return stress_worker_main(argc, argv);
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_everything),
 		cmocka_unit_test(newer_gpus_tell_a_margin),
@@ -296,6 +351,8 @@ int main(void)
 		cmocka_unit_test(waits_for_an_xid),
 		cmocka_unit_test(locks_clocks_and_releases_them),
 		cmocka_unit_test(lists_processes),
+		cmocka_unit_test(another_process_asks),
+		cmocka_unit_test(a_driver_that_hangs_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

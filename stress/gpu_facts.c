@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stress/gpu_facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "base/text.h"
+
+extern char **environ;
+
+/* -- the process that asks ----------------------------------------------------------------- */
+
+static void take_processes(struct nvml *n, struct stress_gpu_facts *f)
+{
+	struct nvml_process p[STRESS_GPU_PROCESSES];
+	size_t have = 0;
+
+	for (int graphics = 0; graphics < 2; graphics++) {
+		const int found = nvml_processes(n, graphics, p, ARRAY_LEN(p));
+
+		if (found < 0) {
+			continue;
+		}
+		f->processes = MAX(f->processes, 0) + found;
+		for (int i = 0; i < found && i < STRESS_GPU_PROCESSES; i++) {
+			if (p[i].pid && have < STRESS_GPU_PROCESSES) {
+				f->process[have].pid = (pid_t)p[i].pid;
+				f->process[have].bytes = p[i].bytes;
+				f->process[have++].graphics = graphics;
+			}
+		}
+	}
+}
+
+static void ask(const char *address, unsigned readings, bool processes, struct stress_gpu_facts *f)
+{
+	struct nvml *n;
+	struct why why = {""};
+
+	*f = (struct stress_gpu_facts){.processes = -1};
+	f->error = nvml_open(NULL, address, &n, &why);
+	if (f->error < 0) {
+		text_copy(f->why, sizeof(f->why), why.text);
+		return;
+	}
+	nvml_name(n, f->name, sizeof(f->name));
+	for (unsigned r = 0; r < NVML_READINGS; r++) {
+		if (readings >> r & 1 && nvml_read(n, r, &f->value[r]) == 0) {
+			f->known |= 1u << r;
+		}
+	}
+	if (processes) {
+		take_processes(n, f);
+	}
+	/* Left open: the end of this process closes it, and detaching takes its time. */
+}
+
+static bool put(const struct stress_gpu_facts *f)
+{
+	const char *p = (const char *)f;
+
+	for (size_t left = sizeof(*f); left > 0;) {
+		const ssize_t n = write(STDOUT_FILENO, p, left);
+
+		if (n < 0 && errno != EINTR) {
+			return false;
+		}
+		p += n > 0 ? n : 0;
+		left -= n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+int stress_gpu_facts_main(int argc, char **argv)
+{
+	uint64_t readings = 0, processes = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "barscope-facts");
+	if (argc < 5 || text_parse_u64(argv[3], 16, &readings) < 0 ||
+		text_parse_u64(argv[4], 10, &processes) < 0) {
+		return 3;
+	}
+	for (int i = 5; i < argc; i++) {
+		struct stress_gpu_facts f;
+
+		ask(argv[i], (unsigned)readings, processes, &f);
+		if (!put(&f)) {
+			break;
+		}
+	}
+	_exit(0); /* without the library's own farewell */
+}
+
+/* -- the one who wants to know ------------------------------------------------------------- */
+
+static int spawn(char **argv, int out, pid_t *ret)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, &none);
+	const int r = posix_spawn(ret, "/proc/self/exe", &actions, &attr, argv, environ);
+
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+/* Reads up to SIZE bytes until UNTIL_NS; returns how many came. -ETIMEDOUT: not all in time. */
+static ssize_t read_until(int fd, void *buf, size_t size, uint64_t until_ns)
+{
+	size_t have = 0;
+
+	while (have < size) {
+		const uint64_t now = clock_ns();
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+
+		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / 1000000 + 1)) == 0) {
+			return -ETIMEDOUT;
+		}
+		const ssize_t n = read(fd, (char *)buf + have, size - have);
+
+		if (n == 0) {
+			break;
+		}
+		if (n < 0 && errno != EINTR && errno != EAGAIN) {
+			return -errno;
+		}
+		have += n > 0 ? (size_t)n : 0;
+	}
+	return (ssize_t)have;
+}
+
+/* Ends the process; one that is stuck in the kernel is left behind. Its status, or -1. */
+static int reap(pid_t pid, bool killed)
+{
+	int status = -1;
+
+	if (killed) {
+		kill(pid, SIGKILL);
+	}
+	for (int tries = 0; tries < 100; tries++) {
+		const pid_t r = waitpid(pid, &status, WNOHANG);
+
+		if (r == pid || (r < 0 && errno != EINTR)) {
+			return r == pid ? status : -1;
+		}
+		poll(NULL, 0, tries < 10 ? 1 : 5);
+	}
+	return -1;
+}
+
+/* Fills RET from FD; returns what became of it all. */
+static int collect(int fd, pid_t pid, const char *const *address, size_t n, int timeout_ms,
+	struct stress_gpu_facts *ret, struct why *why)
+{
+	const uint64_t until = clock_ns() + (uint64_t)timeout_ms * 1000000;
+	ssize_t got = 0;
+	size_t have = 0;
+
+	while (have < n) {
+		got = read_until(fd, &ret[have], sizeof(*ret), until);
+		if (got != (ssize_t)sizeof(*ret)) {
+			break;
+		}
+		ret[have].why[sizeof(ret->why) - 1] = '\0';
+		ret[have++].name[sizeof(ret->name) - 1] = '\0';
+	}
+	const int status = reap(pid, have < n);
+
+	for (size_t i = have; i < n; i++) {
+		ret[i] = (struct stress_gpu_facts){.processes = -1};
+		ret[i].error = got == -ETIMEDOUT ? -ETIMEDOUT : -EIO;
+		if (got == -ETIMEDOUT) {
+			snprintf(ret[i].why, sizeof(ret[i].why),
+				"NVML has not answered for the GPU at %s within %.1f s: is it lost? "
+				"Read the kernel log for Xid",
+				address[i], timeout_ms / 1e3);
+		} else {
+			snprintf(ret[i].why, sizeof(ret[i].why),
+				"the process that asked NVML ended with %s %d",
+				WIFSIGNALED(status) ? "signal" : "status",
+				WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (ret[i].error == 0) {
+			return 0;
+		}
+	}
+	why_set(why, "%s", n ? ret[0].why : "no GPU was named");
+	return n ? ret[0].error : -EINVAL;
+}
+
+int stress_gpu_facts(const char *const *address, size_t n, unsigned readings, bool processes,
+	int timeout_ms, struct stress_gpu_facts *ret, struct why *why)
+{
+	enum { FIXED = 5 };
+	_cleanup_free_ char **argv = xcalloc(FIXED + n + 1, sizeof(*argv));
+	char name[] = "barscope", worker[] = "--worker", facts[] = "facts", mask[16], want[4];
+	int fd[2];
+	pid_t pid;
+
+	snprintf(mask, sizeof(mask), "%x", readings);
+	snprintf(want, sizeof(want), "%d", processes);
+	char *const fixed[FIXED] = {name, worker, facts, mask, want};
+
+	memcpy(argv, fixed, sizeof(fixed));
+	for (size_t i = 0; i < n; i++) {
+		argv[FIXED + i] = (char *)(uintptr_t)address[i]; /* never written to */
+	}
+	if (pipe2(fd, O_CLOEXEC) < 0) {
+		const int e = -errno;
+
+		why_set(why, "no pipe: %s", strerror(-e));
+		return e;
+	}
+	_cleanup_fd_ int in = fd[0];
+	const int r = spawn(argv, fd[1], &pid);
+
+	close(fd[1]);
+	if (r < 0) {
+		why_set(why, "the process that asks NVML cannot be started: %s", strerror(-r));
+		return r;
+	}
+	return collect(in, pid, address, n, timeout_ms, ret, why);
+}
