@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "tui/svg.h"
 
 static void expect_text(const struct tui_canvas *c, const char *want)
 {
@@ -179,6 +180,28 @@ static void the_set_fits_the_terminal(void **state)
 	}
 }
 
+/* Lines, blocks and braille are shapes, words stand where their cells do, whatever the font. */
+static void pictures_need_no_font(void **state)
+{
+	(void)state;
+	struct tui_canvas c;
+	tui_canvas_init(&c, 20, 2, tui_glyphs(TUI_UTF8));
+	struct tui_rect all = tui_canvas_rect(&c);
+	tui_text(&c, all, 0, 0, TUI_TEXT, "a<b   two");
+	tui_hline(&c, all, 0, 1, 3, TUI_TEXT, 0x2500);
+	tui_put(&c, all, 4, 1, TUI_TEXT, 0x28ff);
+	tui_put(&c, all, 5, 1, TUI_TEXT, 0x2592);
+	_cleanup_free_ char *svg = tui_canvas_svg(&c);
+	assert_non_null(strstr(svg, "<text x=\"10\" y=\"23\" textLength=\"24\""));
+	assert_non_null(strstr(svg, ">a&lt;b</text>"));
+	assert_non_null(strstr(svg, "<text x=\"58\" y=\"23\" textLength=\"24\""));
+	assert_non_null(strstr(svg, "fill-opacity=\"0.50\""));
+	for (const char *p = svg; *p; p++) {
+		assert_in_range((unsigned char)*p, 1, 0x7e);
+	}
+	tui_canvas_finish(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +214,7 @@ int main(void)
 		cmocka_unit_test(no_size_is_too_small),
 		cmocka_unit_test(themes_never_speak_by_colour_alone),
 		cmocka_unit_test(the_set_fits_the_terminal),
+		cmocka_unit_test(pictures_need_no_font),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
