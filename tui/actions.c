@@ -22,6 +22,9 @@ void tui_app_start(struct tui_app *a)
 		return;
 	}
 	tui_window_forget(&a->window);
+	const struct stress_config *c = &a->live.config;
+	bool own_clock = a->options.demo || (!strcmp(c->backend, "script") && c->script_speed != 1);
+	tui_episodes_start(&a->slow, a->now_ns, own_clock);
 	a->phase_seen = STRESS_STARTING;
 	a->stall_seen = false;
 	a->readings = (struct runs_readings){0};

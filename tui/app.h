@@ -15,6 +15,7 @@
 #include "runs/readings.h"
 #include "tui/canvas.h"
 #include "tui/checkup.h"
+#include "tui/episodes.h"
 #include "tui/heat.h"
 #include "tui/keep.h"
 #include "tui/list.h"
@@ -75,7 +76,8 @@ struct tui_window {
 	struct tui_figures layer[TUI_LAYERS];
 	int heat_cols, heat_rows; /* wanted; 0: none */
 	struct tui_heat heat;
-	int cursor; /* column that is being read; -1: none */
+	int cursor;       /* column that is being read; -1: none */
+	uint64_t seek_ns; /* the cursor is to go to this time; 0: nowhere */
 };
 
 struct tui_app {
@@ -97,9 +99,10 @@ struct tui_app {
 	struct tui_list devices; /* of the overview */
 
 	/* The views' own. */
-	struct tui_list tree, map, verdicts, runs, doctor;
+	struct tui_list tree, map, verdicts, episodes, runs, doctor;
 	int tree_scroll, verdict_scroll, compare_scroll, doctor_scroll;
-	bool verdict_open, doctor_open, run_open;
+	bool verdict_open, doctor_open, run_open, episodes_open;
+	uint64_t episodes_seen; /* as many as there were when the list was drawn */
 	size_t map_opened;      /* row + 1 that the ruler is zoomed to; 0: none */
 	struct pcie_plan *plan; /* of plan_size; owned */
 	uint64_t plan_size;     /* 0: what shows all of the VRAM */
@@ -110,6 +113,7 @@ struct tui_app {
 	struct runs_readings readings; /* the device's last */
 
 	struct tui_live live;
+	struct tui_episodes slow;
 	bool decided; /* whether to start by itself was decided */
 	enum tui_layer layer;
 	struct tui_window window;

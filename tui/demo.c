@@ -302,6 +302,21 @@ void tui_demo_status(struct stress_status *st)
 	text_copy(st->ceiling_kernel, sizeof(st->ceiling_kernel), "demo");
 }
 
+/* The launches that the script holds up stood behind another process. */
+static bool demo_witness(const struct stress_sample *s, struct runs_event *ret)
+{
+	if (s->seq % (PER_SECOND * SECONDS) % 977 != 500) {
+		return false;
+	}
+	*ret = (struct runs_event){
+		.from_ns = s->submit_ns - MIN(s->submit_ns, 20000000u),
+		.to_ns = s->done_ns + 5000000u,
+		.value = 62000,
+	};
+	text_copy(ret->source, sizeof(ret->source), "preempted");
+	return true;
+}
+
 /* As it was with the option off: the seed of barscope's story. */
 static void fill_baseline(struct tui_baseline *b, int64_t now)
 {
@@ -329,6 +344,7 @@ int tui_demo_open(struct tui_app *a, struct why *why)
 	snprintf(c->script, sizeof(c->script), "/proc/%d/fd/%d", (int)getpid(), fd);
 	c->script_speed = 1;
 	a->live.embellish = tui_demo_status;
+	a->live.witness = demo_witness;
 	a->options.start = TUI_START_NOW;
 	tui_machine_set(&a->machine, tui_demo_machine(false), NULL);
 	a->machine.then = tui_demo_machine(true);

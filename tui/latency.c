@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "tui/chrome.h"
 #include "tui/window.h"
 
 static void stress_remark(const struct tui_app *a, char *buf, size_t size)
@@ -68,16 +69,21 @@ static void draw_legend(const struct tui_app *a, struct tui_canvas *c, struct tu
 	}
 }
 
-/* Events inside the window, as seconds before its right edge. */
-static size_t find_marks(const struct tui_app *a, double ret[static TUI_EVENTS])
+/* Events inside the window. */
+static size_t find_marks(const struct tui_app *a, struct tui_mark ret[static TUI_EVENTS])
 {
 	const struct tui_window *w = &a->window;
 	uint64_t span = w->ncolumn * w->column_ns;
 	size_t n = 0;
 	for (size_t i = 0; i < a->nevent; i++) {
-		uint64_t t = tui_app_event_at(a, i)->t_ns;
-		if (t <= w->end_ns && w->end_ns - t < span) {
-			ret[n++] = (double)(w->end_ns - t) / 1e9;
+		const struct tui_event *e = tui_app_event_at(a, i);
+		if (e->t_ns <= w->end_ns && w->end_ns - e->t_ns < span) {
+			bool plain = e->tone == TUI_TONE_PLAIN;
+			ret[n++] = (struct tui_mark){
+				.before = (double)(w->end_ns - e->t_ns) / 1e9,
+				.style = plain ? TUI_FAINT : tui_tone_style(e->tone),
+				.name = e->text,
+			};
 		}
 	}
 	return n;
@@ -91,7 +97,7 @@ void tui_latency_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_
 	stress_remark(a, remark, sizeof(remark));
 	r = tui_section(c, r, TUI_TITLE, title, remark);
 	const struct tui_window *w = &a->window;
-	double mark[TUI_EVENTS];
+	struct tui_mark mark[TUI_EVENTS];
 	struct tui_plot p = {
 		.mark = mark,
 		.nmark = find_marks(a, mark),

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/why.h"
+#include "runs/collect.h"
 #include "runs/hist.h"
 #include "runs/series.h"
 #include "stress/worker.h"
@@ -34,6 +35,8 @@ struct tui_live {
 	struct runs_hist total; /* the whole run, host */
 	/* The demo's: adds to the status what no script can know. NULL else. */
 	void (*embellish)(struct stress_status *st);
+	/* … and what stood beside its launches. */
+	bool (*witness)(const struct stress_sample *s, struct runs_event *ret);
 };
 
 /* What a window of samples says; the band as DESIGN's rule 9 has it. */

@@ -147,7 +147,7 @@ static void draw_baseline(struct tui_canvas *c, struct tui_rect a, const struct 
 			if (median) {
 				tui_put(c, row, x, 0, TUI_BASELINE, g->dash);
 			} else if (row_in_band % 2 == 0 && (x + row_in_band) % 6 == 2) {
-				tui_put(c, row, x, 0, TUI_BASELINE, g->dots);
+				tui_put(c, row, x, 0, TUI_BASELINE_DOTS, g->dots);
 			}
 		}
 		row_in_band++;
@@ -207,6 +207,57 @@ static const struct {
 	{86400, 86400, "d"},
 };
 
+static int mark_x(const struct tui_mark *m, int w, double cells)
+{
+	return w - 1 - (int)(m->before * cells);
+}
+
+/* Marks with as much of their names as there is room for: to the right, the last one to the left
+ * when it stands at the edge. */
+static void draw_lane(
+	struct tui_canvas *c, struct tui_rect row, const struct tui_plot *p, double cells)
+{
+	enum { SHORTEST = 6 };
+	int free_from = 0;
+	for (size_t i = 0; i < p->nmark; i++) {
+		const struct tui_mark *m = &p->mark[i];
+		int x = mark_x(m, row.w, cells);
+		int next = i + 1 < p->nmark ? mark_x(&p->mark[i + 1], row.w, cells) : row.w + 1;
+		int w = m->name ? tui_text_width(c, m->name) : 0, room = next - x - 2;
+		tui_put(c, row, x, 0, m->style, c->glyphs->up);
+		if (w == 0 || x < 0) {
+			free_from = MAX(free_from, x + 2);
+		} else if (next > row.w && w > room && x - 1 - free_from >= w) {
+			tui_text(c, row, x - w, 0, m->style, m->name);
+		} else if (room >= MIN(w, SHORTEST)) {
+			free_from = tui_text_fit(c, row, x + 1, 0, room, m->style, m->name) + 1;
+		} else {
+			free_from = x + 2;
+		}
+	}
+}
+
+/* Without a lane: on the axis, beside its words where they stand in the way. */
+static void draw_axis_marks(
+	struct tui_canvas *c, struct tui_rect row, const struct tui_plot *p, double cells)
+{
+	enum { ASIDE = 9 };
+	struct tui_rect on = tui_clip(c, row);
+	for (size_t i = 0; i < p->nmark; i++) {
+		int x = mark_x(&p->mark[i], row.w, cells);
+		for (int k = 0; k <= 2 * ASIDE; k++) {
+			int at = x + (k % 2 ? (k + 1) / 2 : -(k / 2));
+			bool inside = at >= 0 && at < on.w && on.h > 0;
+			if (inside &&
+				c->cell[(size_t)on.y * (size_t)c->w + (size_t)(on.x + at)].ch ==
+					' ') {
+				tui_put(c, row, at, 0, p->mark[i].style, c->glyphs->up);
+				break;
+			}
+		}
+	}
+}
+
 /* Round times, as far apart as their labels need: "30 s", "15 s", … and "now" at the end. */
 static void draw_time_axis(
 	struct tui_canvas *c, struct tui_rect r, struct tui_rect a, const struct tui_plot *p)
@@ -237,11 +288,11 @@ static void draw_time_axis(
 			free_to = x - 1;
 		}
 	}
-	for (size_t i = 0; i < p->nmark; i++) {
-		int x = a.w - 1 - (int)(p->mark[i] * cells);
-		/* Without a lane, on the axis itself. */
-		tui_put(c, (struct tui_rect){a.x, r.y + a.h, a.w, 1}, x, 0, TUI_EVENT,
-			c->glyphs->up);
+	struct tui_rect lane = {a.x, r.y + a.h, a.w, 1};
+	if (p->lane) {
+		draw_lane(c, lane, p, cells);
+	} else {
+		draw_axis_marks(c, lane, p, cells);
 	}
 }
 
@@ -392,7 +443,8 @@ static void draw_hist_marks(struct tui_canvas *c, struct tui_rect row, const str
 			continue;
 		}
 		bool free_room = true;
-		for (int k = x; k < x + w; k++) {
+		/* A blank on both sides, or the figures run together. */
+		for (int k = MAX(x - 1, 0); k < MIN(x + w + 1, row.w); k++) {
 			free_room = free_room && !taken[k];
 		}
 		if (!free_room) {

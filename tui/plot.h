@@ -19,18 +19,25 @@ struct tui_band {
 	double p5, p50, p95; /* ns */
 };
 
+/* Something that happened, on the time axis. */
+struct tui_mark {
+	double before; /* seconds before the right edge */
+	unsigned style;
+	const char *name; /* NULL: none */
+};
+
 struct tui_plot {
 	const struct runs_column *column; /* oldest first, tui_plot_columns() of them */
 	size_t ncolumn;
 	struct tui_scale y;
 	struct tui_band baseline;
-	double seconds;     /* the time that all columns span */
-	bool stands;        /* the right edge is an end, not the present */
-	const char *empty;  /* said in the middle when no column has a sample; NULL: nothing */
-	int cursor;         /* column that the reading cursor is on; -1: none */
-	const double *mark; /* events: seconds before the right edge */
+	double seconds;    /* the time that all columns span */
+	bool stands;       /* the right edge is an end, not the present */
+	const char *empty; /* said in the middle when no column has a sample; NULL: nothing */
+	int cursor;        /* column that the reading cursor is on; -1: none */
+	const struct tui_mark *mark; /* in order of time */
 	size_t nmark;
-	bool lane; /* a row of its own for the events, else they share the time axis */
+	bool lane; /* a row of its own for the marks and their names, else the time axis has them */
 };
 
 /* How many columns of data a plot on R shows: two a cell with braille, else one. */

@@ -26,7 +26,8 @@ enum tui_role {
 	TUI_STRIP,  /* plot: 5th to 95th percentile */
 	TUI_SPIKE,  /* plot: the worst of a column */
 	TUI_BASELINE,
-	TUI_BAR, /* histogram and meters */
+	TUI_BASELINE_DOTS, /* its field, where backgrounds have no colours */
+	TUI_BAR,           /* histogram and meters */
 	TUI_BAR2,
 	TUI_EVENT,
 	TUI_HEAT1, /* heat map, rising */

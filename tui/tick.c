@@ -102,6 +102,13 @@ static void take_samples(void *data, const struct stress_sample *s, size_t n)
 {
 	struct tui_app *a = data;
 	tui_keep_samples(&a->keep, s, n);
+	tui_episodes_samples(&a->slow, s, n);
+	struct runs_event k;
+	for (size_t i = 0; a->live.witness && i < n; i++) {
+		if (a->live.witness(&s[i], &k)) {
+			tui_episodes_event(&a->slow, &k);
+		}
+	}
 }
 
 static void take_events(void *data, const struct stress_event *e, size_t n)
@@ -113,6 +120,7 @@ static void take_events(void *data, const struct stress_event *e, size_t n)
 		if (!runs_readings_take(&a->readings, &e[i], &k)) {
 			continue;
 		}
+		tui_episodes_event(&a->slow, &k);
 		bool bad = e[i].kind == STRESS_EVENT_XID || e[i].kind == STRESS_EVENT_ECC;
 		if (isfinite(k.value)) {
 			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %g %s", k.source,
@@ -259,6 +267,8 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 		a->dirty = true;
 	}
 	note_phase(a);
+	tui_episodes_tick(&a->slow, a->live.worker ? (int)a->live.status.pid : 0, now_ns);
+	a->dirty |= tui_episodes_poll(&a->slow, now_ns);
 	tick_store(a);
 	a->dirty |= tui_checkup_poll(&a->checkup);
 	announce(a);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Latency in full: the series with its events on one axis, the map of log-latency over time,
- * layers, what happened. f stops the picture; a cursor then reads any column of the past.
+ * layers, slow episodes and what is associated with them, what happened. f stops the picture; a
+ * cursor then reads any column of the past.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,22 +11,29 @@
 
 #include "base/text.h"
 #include "tui/chrome.h"
+#include "tui/episodes_panel.h"
 #include "tui/figures.h"
 #include "tui/latency.h"
 #include "tui/view.h"
 #include "tui/window.h"
 
+/* What is not drawn has no height. */
 struct parts {
-	struct tui_rect plot, reading, heat, left, right;
+	struct tui_rect plot, reading, heat, left, middle, right, episodes;
 };
+
+enum { WIDE = 110 };
 
 static struct parts split(const struct tui_app *a, struct tui_rect r)
 {
 	struct parts p = {0};
 	bool tall = r.h >= 18;
-	if (tall) {
+	if (a->episodes_open) {
+		p.episodes = tui_take_bottom(&r, MAX(r.h / 2, 5));
+	} else if (tall) {
 		struct tui_rect bottom = tui_take_bottom(&r, MIN(MAX(r.h / 4, 6), 12));
-		p.right = tui_take_right(&bottom, r.w >= 76 ? bottom.w / 2 : 0);
+		p.right = tui_take_right(&bottom, r.w >= 76 ? bottom.w * 2 / 5 : 0);
+		p.middle = tui_take_right(&bottom, r.w >= WIDE ? bottom.w * 5 / 9 : 0);
 		p.left = bottom;
 		p.heat = tui_take_bottom(&r, r.h >= 16 ? r.h * 2 / 5 : 0);
 	}
@@ -43,6 +51,30 @@ static void prepare(struct tui_app *a, const struct tui_canvas *c, struct tui_re
 	a->window.heat_rows = MAX(p.heat.h - 1, 0);
 	a->window.heat_cols = p.heat.h ? MAX(r.w - 2 - TUI_PLOT_GUTTER, 0) : 0;
 	(void)c;
+	tui_episodes_ask(&a->slow, a->now_ns);
+	/* New ones come in at the top: the cursor stays with its own while the past is read. */
+	if (a->window.frozen) {
+		a->episodes.cursor +=
+			(size_t)(a->slow.count - MIN(a->episodes_seen, a->slow.count));
+	}
+	a->episodes_seen = a->slow.count;
+	tui_list_settle(&a->episodes, a->slow.n, (size_t)tui_episodes_rows(a, p.episodes));
+}
+
+/* The worst episode that reaches into [FROM, TO), as its place in the list; -1: none. */
+static int episode_in(const struct tui_app *a, uint64_t from, uint64_t to)
+{
+	int best = -1;
+	for (size_t i = 0; i < a->slow.n; i++) {
+		const struct runs_episode *k = tui_episodes_at(&a->slow, i);
+		bool here = k->from_ns < to && k->to_ns >= from;
+		if (here &&
+			(best < 0 ||
+				k->worst_ns > tui_episodes_at(&a->slow, (size_t)best)->worst_ns)) {
+			best = (int)i;
+		}
+	}
+	return best;
 }
 
 static void draw_reading(const struct tui_app *a, struct tui_canvas *c, struct tui_rect row)
@@ -66,6 +98,14 @@ static void draw_reading(const struct tui_app *a, struct tui_canvas *c, struct t
 		text_ns(k->p5, p5), text_ns(k->p95, p95), text_ns(k->max, max),
 		(unsigned long long)k->n);
 	x = tui_text_fit(c, row, x, 0, row.w - x - 1, TUI_STRONG, s) + 2;
+	int slow = episode_in(a, t, t + w->column_ns);
+	if (slow >= 0 && x < row.w - 8) {
+		const char *source = tui_episodes_source(&a->slow, (size_t)slow);
+		snprintf(s, sizeof(s), "slow: %s%s%s",
+			runs_part_name(tui_episodes_at(&a->slow, (size_t)slow)->part),
+			source && *source ? ", associated with " : "", source ? source : "");
+		x = tui_text_fit(c, row, x, 0, row.w - x - 1, TUI_NOTE, s) + 2;
+	}
 	/* What happened in this column. */
 	for (size_t i = 0; i < a->nevent; i++) {
 		const struct tui_event *e = tui_app_event_at(a, i);
@@ -143,6 +183,12 @@ static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect 
 	if (p.left.h > 1) {
 		draw_layers(a, c, p.left);
 	}
+	if (p.middle.h > 1 && p.middle.w > 0) {
+		tui_episodes_draw(a, c, p.middle, true);
+	}
+	if (p.episodes.h > 1) {
+		tui_episodes_draw(a, c, p.episodes, false);
+	}
 	if (p.right.h > 1 && p.right.w > 0) {
 		draw_events(a, c, p.right);
 	}
@@ -178,10 +224,32 @@ static void next_layer(struct tui_app *a)
 	tui_window_forget(&a->window);
 }
 
+/* The list of episodes, open beneath the plot, moves the plot's cursor. */
+static bool episodes_key(struct tui_app *a, struct tui_input in)
+{
+	if (in.key == TUI_KEY_PAGE_UP || in.key == TUI_KEY_PAGE_DOWN || in.key == TUI_KEY_END ||
+		!tui_list_key(&a->episodes, a->slow.n, in)) {
+		return false;
+	}
+	const struct runs_episode *k = tui_episodes_at(&a->slow, a->episodes.cursor);
+	if (k) {
+		/* A column holds what ended in it: the slow launch's end. */
+		tui_window_seek(&a->window, k->to_ns, &a->live, a->layer);
+	}
+	return true;
+}
+
 static bool key_pressed(struct tui_app *a, struct tui_input in)
 {
 	struct tui_window *w = &a->window;
+	if (a->episodes_open && episodes_key(a, in)) {
+		return true;
+	}
 	switch (in.key) {
+	case TUI_KEY_ENTER:
+		a->episodes_open = !a->episodes_open;
+		a->episodes.cursor = 0;
+		return true;
 	case TUI_KEY_LEFT:
 		move_cursor(a, -1);
 		return true;
@@ -197,9 +265,10 @@ static bool key_pressed(struct tui_app *a, struct tui_input in)
 		return true;
 	case TUI_KEY_END:
 	case TUI_KEY_ESCAPE:
-		if (!w->frozen) {
+		if (!w->frozen && !a->episodes_open) {
 			return false;
 		}
+		a->episodes_open = a->episodes_open && in.key == TUI_KEY_END;
 		tui_window_freeze(w, false);
 		return true;
 	case 'L':
@@ -211,6 +280,7 @@ static bool key_pressed(struct tui_app *a, struct tui_input in)
 }
 
 static const struct tui_hint hints[] = {
+	{"⏎", "episodes"},
 	{"f", "freeze"},
 	{"←→", "read"},
 	{"+-", "window"},

@@ -81,6 +81,26 @@ void tui_window_scroll(
 	w->figured_ns = 0;
 }
 
+void tui_window_seek(
+	struct tui_window *w, uint64_t t_ns, const struct tui_live *live, enum tui_layer layer)
+{
+	uint64_t span = w->ncolumn * w->column_ns;
+	tui_window_freeze(w, true);
+	w->seek_ns = t_ns;
+	if (t_ns >= w->end_ns || w->end_ns - t_ns > span) {
+		w->frozen_ns = MIN(t_ns + span / 2, runs_series_last(live->series[layer]));
+		w->column_ns = 0; /* all columns anew */
+		w->figured_ns = 0;
+	}
+}
+
+/* The column that holds T_NS, or -1. */
+static int column_of(const struct tui_window *w, uint64_t t_ns)
+{
+	uint64_t back = t_ns < w->end_ns ? (w->end_ns - 1 - t_ns) / w->column_ns : w->ncolumn;
+	return back < w->ncolumn ? (int)(w->ncolumn - 1 - back) : -1;
+}
+
 void tui_window_zoom(struct tui_window *w, int step)
 {
 	int z = (int)w->zoom + step;
@@ -206,6 +226,10 @@ void tui_window_update(struct tui_window *w, const struct tui_live *live, enum t
 	update_columns(w, s, edge, width, n);
 	w->stands = w->frozen || stands_still(live);
 	w->cursor = MIN(w->cursor, (int)n - 1);
+	if (w->seek_ns) {
+		w->cursor = column_of(w, w->seek_ns);
+		w->seek_ns = 0;
+	}
 
 	bool heat_fits = w->heat.cols == w->heat_cols && w->heat.rows == w->heat_rows;
 	bool due = w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns;

@@ -20,6 +20,9 @@ void tui_window_zoom(struct tui_window *w, int step);
 void tui_window_log(struct tui_window *w);
 /* Stands still, or follows the present again. */
 void tui_window_freeze(struct tui_window *w, bool freeze);
+/* Freezes with the cursor on the column of T_NS, moving there when it is out of sight. */
+void tui_window_seek(
+	struct tui_window *w, uint64_t t_ns, const struct tui_live *live, enum tui_layer layer);
 /* Half a window back (STEP -1) or forth, within what is kept. */
 void tui_window_scroll(
 	struct tui_window *w, int step, const struct tui_live *live, enum tui_layer layer);

@@ -2,6 +2,7 @@
 #include "scene.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,8 @@ void scene_phase(struct scene *s, enum stress_phase phase, bool alive)
 
 void scene_run(struct scene *s, unsigned seconds)
 {
+	struct tui_episodes *slow = &s->app.slow;
+	tui_episodes_start(slow, (SCENE_NOW_S - seconds) * second, true);
 	for (unsigned i = 0; i < seconds * 100; i++) {
 		uint64_t t = (SCENE_NOW_S - seconds) * second + i * (second / 100);
 		double v = 9.1e6 + 150e3 * sin(i / 70.0) + 90e3 * sin(i * 1.7);
@@ -92,6 +95,24 @@ void scene_run(struct scene *s, unsigned seconds)
 		struct stress_sample k = {
 			.seq = i, .submit_ns = t, .done_ns = t + (uint64_t)v, .flags = STRESS_GEMM};
 		tui_live_feed(&s->app.live, &k, 1);
+		tui_episodes_samples(slow, &k, 1);
+		if (i % 1000 == 260) {
+			struct runs_event e = {
+				t - 5000000, t + 20000000, "preempted", 0, 2.5e6, ""};
+			tui_episodes_event(slow, &e);
+		}
+	}
+	tui_episodes_tick(slow, 0, SCENE_NOW_S * second);
+}
+
+void scene_episodes(struct scene *s)
+{
+	struct tui_episodes *slow = &s->app.slow;
+	tui_episodes_ask(slow, SCENE_NOW_S * second);
+	while (slow->asked) {
+		struct pollfd p = {.fd = tui_episodes_fd(slow), .events = POLLIN};
+		poll(&p, 1, -1);
+		tui_episodes_poll(slow, SCENE_NOW_S * second);
 	}
 }
 

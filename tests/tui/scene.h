@@ -20,6 +20,8 @@ void scene_destroy(struct scene *s);
 
 /* Samples of the last SECONDS, 100 a second, each time the same. */
 void scene_run(struct scene *s, unsigned seconds);
+/* Has what stands beside the slow episodes of the run worked out. */
+void scene_episodes(struct scene *s);
 /* The worker's state as the status line shows it. ALIVE: one is there. */
 void scene_phase(struct scene *s, enum stress_phase phase, bool alive);
 void scene_baseline(struct scene *s);

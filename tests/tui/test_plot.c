@@ -114,7 +114,8 @@ static void plots_look_as_agreed(void **state)
 		tui_canvas_init(&c, cases[i].w, cases[i].h, tui_glyphs(cases[i].set));
 		struct tui_rect all = tui_canvas_rect(&c);
 		struct runs_column k[512];
-		const double marks[] = {12.5};
+		const struct tui_mark marks[] = {
+			{47.5, TUI_EVENT, "running on a device"}, {12.5, TUI_EVENT, "link x8"}};
 		struct tui_plot p = {
 			.column = k,
 			.ncolumn = wave(k, tui_plot_columns(&c, all)),
@@ -123,7 +124,7 @@ static void plots_look_as_agreed(void **state)
 			.seconds = 60,
 			.cursor = -1,
 			.mark = marks,
-			.nmark = 1,
+			.nmark = ARRAY_LEN(marks),
 			.lane = cases[i].set == TUI_BLOCKS,
 		};
 		tui_plot_draw(&c, all, &p);

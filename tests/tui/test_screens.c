@@ -42,6 +42,10 @@ static void every_view_at_every_size(void **state)
 					sizes[i].h, (enum tui_charset)set);
 				scene_phase(s, STRESS_RUNNING, true);
 				scene_run(s, 50);
+				scene_episodes(s);
+				tui_app_event(
+					&s->app, TUI_TONE_NOTE, "01:00.0 link 16 GT/s x16 → x8");
+				s->app.event[0].t_ns -= 21000000000u;
 				scene_baseline(s);
 				scene_store(s);
 				scene_checkup(s);
@@ -265,6 +269,67 @@ static void the_past_can_be_read(void **state)
 	scene_destroy(s);
 }
 
+/* The list of slow episodes names what stands beside them, and shows on the plot where each is. */
+static void episodes_lead_to_their_moment(void **state)
+{
+	(void)state;
+	static const enum tui_charset sets[] = {TUI_ASCII, TUI_UTF8};
+	static const struct {
+		int w, h;
+		const char *name[2];
+	} looks[] = {
+		{80, 24, {"episodes-80x24-ascii", "episodes-80x24-utf8"}},
+		{40, 12, {"episodes-40x12-ascii", "episodes-40x12-utf8"}},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(sets); k++) {
+			struct scene *s = scene_create("demo", looks[i].w, looks[i].h, sets[k]);
+			scene_phase(s, STRESS_RUNNING, true);
+			scene_run(s, 50);
+			scene_episodes(s);
+			tui_app_view(&s->app, TUI_VIEW_LATENCY);
+			scene_keys(s, "\n");
+			free(scene_text(s));
+			scene_keys(s, "jj");
+			free(scene_text(s)); /* the cursor goes there with the drawing */
+			assert_true(scene_golden(s, looks[i].name[k]));
+			scene_destroy(s);
+		}
+	}
+
+	struct scene *s = scene_create("demo", 120, 40, TUI_UTF8);
+	scene_phase(s, STRESS_RUNNING, true);
+	scene_run(s, 150);
+	scene_episodes(s);
+	struct tui_episodes *slow = &s->app.slow;
+	assert_in_range(slow->n, 25, 35);
+	size_t with = 0, without = 0;
+	for (size_t i = 0; i < slow->n; i++) {
+		const char *source = tui_episodes_source(slow, i);
+		assert_non_null(source);
+		with += !strcmp(source, "preempted");
+		without += !*source;
+	}
+	assert_in_range(with, 12, 16);
+	assert_int_equal(with + without, slow->n);
+	tui_app_view(&s->app, TUI_VIEW_LATENCY);
+	free(scene_text(s));
+	scene_keys(s, "\nG"); /* G is the list's; End is the picture's */
+	free(scene_text(s));
+	const struct tui_window *w = &s->app.window;
+	uint64_t t = tui_episodes_at(slow, slow->n - 1)->to_ns;
+	uint64_t left = w->end_ns - (w->ncolumn - (size_t)w->cursor) * w->column_ns;
+	assert_true(w->frozen);
+	assert_in_range(t, left, left + w->column_ns - 1);
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "slow: host"));
+	/* A new run knows nothing of them. */
+	tui_episodes_start(slow, s->app.now_ns, true);
+	assert_int_equal(slow->n, 0);
+	assert_null(tui_episodes_source(slow, 0));
+	scene_destroy(s);
+}
+
 static void many_devices_stay_quick(void **state)
 {
 	(void)state;
@@ -312,6 +377,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(removing_asks_first),
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
+		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
