@@ -52,7 +52,7 @@ static int check(
 	struct pcie_verdicts *v = pcie_verdicts_create_for(s, dev);
 	int status = print_verdicts(a, s, v);
 	if (status == EXIT_FINE && v->ngpu == 0) {
-		status = cmd_fail(EXIT_NO_GPU, "no GPU in %s", s->origin);
+		status = cmd_fail(EXIT_NO_GPU, "no GPU in %s", pcie_origin_name(s));
 	} else if (status == EXIT_FINE) {
 		struct text unmet = {0};
 		int required = r->n ? cmd_require_judge(r, v, &unmet) : EXIT_FINE;

@@ -201,7 +201,7 @@ int cmd_find_device(const struct pcie_snapshot *s, const char *option, const cha
 	}
 	int dev = pcie_snapshot_find(s, a);
 	if (dev < 0) {
-		why_set(why, "--%s: there is no device %s in %s", option, bdf, s->origin);
+		why_set(why, "--%s: there is no device %s in %s", option, bdf, pcie_origin_name(s));
 		return -ENOENT;
 	}
 	*ret = dev;

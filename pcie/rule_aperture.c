@@ -147,6 +147,35 @@ static void collect_doubts(const struct pcie_judge *j, struct pcie_verdict *v, s
 	}
 }
 
+/* One line, however many there are: a PC's legacy windows alone can be a dozen. */
+static void say_low_windows(const struct pcie_snapshot *s, struct pcie_verdict *v)
+{
+	const struct pcie_aperture *highest = NULL;
+	char range[PCIE_RANGE_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->naperture; i++) {
+		const struct pcie_aperture *a = &s->aperture[i];
+		if (!a->io && !a->ignored) {
+			highest = !highest || a->limit > highest->limit ? a : highest;
+			n++;
+		}
+	}
+	if (!highest) {
+		return;
+	}
+	pcie_range(highest->base, highest->limit, range);
+	if (n == 1) {
+		pcie_evidence(v, "N1", pcie_source_name(s, highest->src),
+			"root bus window %s %s, and no other; the list is complete", highest->root,
+			range);
+	} else {
+		pcie_evidence(v, "N1", pcie_source_name(s, highest->src),
+			"%zu root bus windows, the highest %s %s; the list is complete", n,
+			highest->root, range);
+	}
+}
+
 static void collect_low(const struct pcie_judge *j, struct pcie_verdict *v, struct signs *g)
 {
 	const struct pcie_machine *m = j->m;
@@ -154,14 +183,7 @@ static void collect_low(const struct pcie_judge *j, struct pcie_verdict *v, stru
 	char range[PCIE_RANGE_MAX];
 
 	if (m->low_complete) {
-		for (size_t i = 0; i < s->naperture; i++) {
-			const struct pcie_aperture *a = &s->aperture[i];
-			if (!a->io && !a->ignored) {
-				pcie_evidence(v, "N1", pcie_source_name(s, a->src),
-					"root bus window %s %s; the list is complete", a->root,
-					pcie_range(a->base, a->limit, range));
-			}
-		}
+		say_low_windows(s, v);
 		g->all_low = true;
 	}
 	if (m->ignored_aperture >= 0) {

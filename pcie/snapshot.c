@@ -20,6 +20,11 @@ struct pcie_snapshot *pcie_snapshot_create(const char *origin)
 	return s;
 }
 
+const char *pcie_origin_name(const struct pcie_snapshot *s)
+{
+	return !strcmp(s->origin, "live") ? "this machine" : s->origin;
+}
+
 void pcie_snapshot_destroy(struct pcie_snapshot *s)
 {
 	if (!s) {

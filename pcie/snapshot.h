@@ -358,6 +358,9 @@ struct pcie_snapshot {
 struct pcie_snapshot *pcie_snapshot_create(const char *origin);
 void pcie_snapshot_destroy(struct pcie_snapshot *s);
 
+/* ORIGIN as a sentence says it: "this machine" for the live one. Valid as long as S. */
+const char *pcie_origin_name(const struct pcie_snapshot *s);
+
 /* The index of the source named NAME, made when new. At most 255. */
 pcie_src pcie_snapshot_source(struct pcie_snapshot *s, const char *name);
 
