@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "config.h"
+#include "doctor/gpu.h"
 #include "stress/worker.h"
 
 static const struct cmd commands[] = {
@@ -56,6 +57,9 @@ int main(int argc, char **argv)
 	/* The front re-executes this program as the process that owns a device. */
 	if (argc > 1 && !strcmp(argv[1], "--worker")) {
 		return stress_worker_main(argc, argv);
+	}
+	if (argc > 1 && !strcmp(argv[1], "--doctor-gpu")) {
+		return doctor_gpu_main(argc, argv);
 	}
 	setlocale(LC_CTYPE, "");
 

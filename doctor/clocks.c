@@ -13,11 +13,13 @@
 #include "base/clock.h"
 #include "doctor/line.h"
 #include "runs/hist.h"
+#include "stress/host.h"
 
 enum {
 	SPIN_MS = 500,
 	LOAD_MS = 300,
-	/* A core that somebody else keeps busier than this cannot be timed. */
+	/* A core that somebody else keeps busier than this cannot be timed; or wobbles. */
+	TAKEN_PERCENT = 50,
 	BUSY_PERCENT = 10,
 	MAX_CPUS = 1024,
 	/* Gaps of the empty loop above this are interruptions, not the loop. */
@@ -141,38 +143,48 @@ static unsigned read_ticks(const struct doctor_options *o, uint64_t *busy, uint6
 	return n;
 }
 
+/* Only the cores that this process may use: others are nobody's to time. */
 static void judge_neighbours(const struct doctor_options *o, struct doctor_report *r)
 {
-	static uint64_t busy[2][MAX_CPUS], total[2][MAX_CPUS];
-	unsigned n = read_ticks(o, busy[0], total[0]);
+	enum { BEFORE, AFTER, TIMES };
+	_cleanup_free_ uint64_t *busy = xcalloc(TIMES * MAX_CPUS, sizeof(*busy));
+	_cleanup_free_ uint64_t *total = xcalloc(TIMES * MAX_CPUS, sizeof(*total));
+	unsigned n = read_ticks(o, busy, total);
 	if (n == 0) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_CLOCKS, DOCTOR_UNSEEN,
 			"clocks.neighbours", "Whether the cores are free could not be seen");
 		doctor_evidence(l, "/proc/stat cannot be read");
 		return;
 	}
-	struct timespec ts = {0, LOAD_MS * 1000000L};
+	const unsigned ms = o->watch_ms ? o->watch_ms : LOAD_MS;
+	struct timespec ts = {ms / 1000, ms % 1000 * 1000000L};
 	nanosleep(&ts, NULL);
-	n = MIN(n, read_ticks(o, busy[1], total[1]));
+	n = MIN(n, read_ticks(o, busy + MAX_CPUS, total + MAX_CPUS));
 
-	unsigned taken = 0, worst_cpu = 0, worst = 0;
-	for (unsigned cpu = 0; cpu < n; cpu++) {
-		uint64_t t = total[1][cpu] - total[0][cpu];
-		unsigned percent = t ? (unsigned)(100 * (busy[1][cpu] - busy[0][cpu]) / t) : 0;
-		taken += percent > BUSY_PERCENT;
-		if (percent > worst) {
+	struct stress_host host = {0};
+	stress_host_read(o->root ? o->root : "", &host);
+	unsigned taken = 0, used = 0, worst_cpu = 0, worst = 0;
+	for (uint32_t i = 0; i < host.cpus; i++) {
+		unsigned cpu = host.cpu[i];
+		uint64_t t = cpu < n ? total[MAX_CPUS + cpu] - total[cpu] : 0;
+		unsigned percent = t ? (unsigned)(100 * (busy[MAX_CPUS + cpu] - busy[cpu]) / t) : 0;
+		taken += percent > TAKEN_PERCENT;
+		used += percent > BUSY_PERCENT;
+		if (percent >= worst) {
 			worst = percent;
 			worst_cpu = cpu;
 		}
 	}
 	struct doctor_line *l =
-		taken ? doctor_add(r, DOCTOR_CLOCKS, DOCTOR_FAULT, "clocks.neighbours",
-				"%u of %u cores are in use by somebody else", taken, n)
-		      : doctor_add(r, DOCTOR_CLOCKS, DOCTOR_OK, "clocks.neighbours",
-				"The %u cores are free", n);
+		taken  ? doctor_add(r, DOCTOR_CLOCKS, DOCTOR_FAULT, "clocks.neighbours",
+				 "%u of %u cores are in use by somebody else", taken, host.cpus)
+		: used ? doctor_add(r, DOCTOR_CLOCKS, DOCTOR_NOTE, "clocks.neighbours",
+				 "%u of %u cores are not quite free", used, host.cpus)
+		       : doctor_add(r, DOCTOR_CLOCKS, DOCTOR_OK, "clocks.neighbours",
+				 "The %u cores that may be timed are free", host.cpus);
 	doctor_evidence(
-		l, "/proc/stat over %d ms: busiest is cpu%u with %u %%", LOAD_MS, worst_cpu, worst);
-	if (taken) {
+		l, "/proc/stat over %u ms: busiest is cpu%u with %u %%", ms, worst_cpu, worst);
+	if (used) {
 		doctor_fix(l, "ps -eo pid,psr,pcpu,comm --sort=-pcpu | head");
 	}
 }
@@ -232,7 +244,24 @@ static void measure_floor(struct doctor_report *r)
 	runs_hist_finish(&gaps);
 }
 
-void doctor_clocks(const struct doctor_options *o, struct doctor_report *r)
+/* How long the way to the GPU and back is when nothing is done there. */
+static void judge_launches(struct doctor_report *r, const struct doctor_gpu *g)
+{
+	if (g->launches == 0) {
+		return;
+	}
+	char p50[TEXT_TIME_MAX], p99[TEXT_TIME_MAX], worst[TEXT_TIME_MAX];
+	/* A launch that takes as long again once in a hundred is the host's noise, not a fault. */
+	bool noisy = g->launch_p99_ns > 2 * g->launch_p50_ns;
+	struct doctor_line *l = doctor_add(r, DOCTOR_CLOCKS, noisy ? DOCTOR_NOTE : DOCTOR_OK,
+		"clocks.launch", "An empty launch takes %s, one in a hundred %s",
+		text_ns(g->launch_p50_ns, p50), text_ns(g->launch_p99_ns, p99));
+	doctor_evidence(l, "%u launches on %s, the longest %s", g->launches, g->address,
+		text_ns(g->launch_max_ns, worst));
+}
+
+void doctor_clocks(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
 {
 	judge_governor(o, r);
 	judge_idle_states(o, r);
@@ -241,4 +270,5 @@ void doctor_clocks(const struct doctor_options *o, struct doctor_report *r)
 	if (!o->quick) {
 		measure_floor(r);
 	}
+	judge_launches(r, g);
 }

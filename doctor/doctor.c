@@ -98,19 +98,22 @@ int doctor_read(const struct doctor_options *o, const char *path, char *buf, siz
 	return file_read_at(AT_FDCWD, whole, buf, size);
 }
 
-int doctor_run(const struct doctor_options *o, struct doctor_report **ret)
+int doctor_run(const struct doctor_options *given, struct doctor_report **ret)
 {
-	static void (*const groups[])(const struct doctor_options *, struct doctor_report *) = {
-		doctor_environment,
-		doctor_driver,
-		doctor_pcie,
-		doctor_clocks,
-	};
-
 	struct doctor_report *r = xcalloc(1, sizeof(*r));
-	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-		groups[i](o, r);
+	struct doctor_options o = *given;
+	struct doctor_gpu gpu = {0};
+
+	if (o.shape.k == 0) {
+		struct stress_config c;
+		stress_config_init(&c);
+		o.shape = c.shape;
 	}
+	doctor_environment(&o, r);
+	doctor_driver(&o, r, &gpu);
+	doctor_pcie(&o, r);
+	doctor_clocks(&o, r, &gpu);
+	doctor_algorithm(&o, r, &gpu);
 	*ret = r;
 	return 0;
 }

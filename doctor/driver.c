@@ -2,6 +2,7 @@
 /* Kernel modules, device nodes and their permissions, for each vendor whose GPU is here. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +19,14 @@ struct vendor {
 	const char *name;
 	char key[8];            /* in the ids of its lines */
 	const char *modules[4]; /* any of these drives it; the first is the vendor's own */
-	const char *node_dir;   /* below /dev */
-	const char *node_prefix;
-	const char *install; /* what to do when no module is loaded */
+	const char *install;    /* what to do when no module is loaded */
 };
 
 static const struct vendor vendors[] = {
-	{VENDOR_NVIDIA, "NVIDIA", "nvidia", {"nvidia", "nouveau"}, "", "nvidia",
+	{VENDOR_NVIDIA, "NVIDIA", "nvidia", {"nvidia", "nouveau"},
 		"sudo modprobe nvidia   # else install the driver: apt install nvidia-driver"},
-	{VENDOR_AMD, "AMD", "amd", {"amdgpu", "radeon"}, "dri", "renderD", "sudo modprobe amdgpu"},
-	{VENDOR_INTEL, "Intel", "intel", {"xe", "i915"}, "dri", "renderD",
-		"sudo modprobe xe || sudo modprobe i915"},
+	{VENDOR_AMD, "AMD", "amd", {"amdgpu", "radeon"}, "sudo modprobe amdgpu"},
+	{VENDOR_INTEL, "Intel", "intel", {"xe", "i915"}, "sudo modprobe xe || sudo modprobe i915"},
 };
 
 static char *rooted(const struct doctor_options *o, const char *path)
@@ -46,6 +44,21 @@ static bool loaded(const struct doctor_options *o, const char *module)
 	return access(whole, F_OK) == 0;
 }
 
+static bool is_vfio(const struct pcie_device *d)
+{
+	return d->have_driver == PCIE_KNOWN && !strcmp(d->driver, "vfio-pci");
+}
+
+static bool is_of(const struct pcie_device *d, uint16_t vendor)
+{
+	return pcie_device_is_gpu(d) && d->have_ids == PCIE_KNOWN && d->vendor == vendor;
+}
+
+static bool is_bound(const struct pcie_device *d, uint16_t vendor)
+{
+	return is_of(d, vendor) && d->have_driver == PCIE_KNOWN && !is_vfio(d);
+}
+
 /* GPUs of this vendor in the machine; those that vfio-pci holds are a guest's. */
 static unsigned count(
 	const struct pcie_snapshot *s, uint16_t vendor, unsigned *ret_bound, unsigned *ret_vfio)
@@ -54,17 +67,17 @@ static unsigned count(
 	*ret_bound = *ret_vfio = 0;
 	for (size_t i = 0; i < s->ndev; i++) {
 		const struct pcie_device *d = &s->dev[i];
-		if (!pcie_device_is_gpu(d) || d->have_ids != PCIE_KNOWN || d->vendor != vendor) {
+		if (!is_of(d, vendor)) {
 			continue;
 		}
 		n++;
 		*ret_bound += d->have_driver == PCIE_KNOWN;
-		*ret_vfio += d->have_driver == PCIE_KNOWN && !strcmp(d->driver, "vfio-pci");
+		*ret_vfio += is_vfio(d);
 	}
 	return n;
 }
 
-static void judge_module(const struct doctor_options *o, const struct vendor *v,
+static bool judge_module(const struct doctor_options *o, const struct vendor *v,
 	struct doctor_report *r, unsigned gpus, unsigned bound)
 {
 	const char *module = NULL;
@@ -80,7 +93,7 @@ static void judge_module(const struct doctor_options *o, const struct vendor *v,
 			v->modules[0], bound, gpus);
 		doctor_fix(l, "%s", v->install);
 		doctor_fix(l, "sudo dmesg | grep -iE 'nvidia|nvrm|amdgpu|i915|xe' | tail -n 30");
-		return;
+		return false;
 	}
 	char path[64], version[64] = "";
 	snprintf(path, sizeof(path), "sys/module/%s/version", module);
@@ -96,54 +109,175 @@ static void judge_module(const struct doctor_options *o, const struct vendor *v,
 	if (!all) {
 		doctor_fix(l, "sudo dmesg | grep -iE 'probe|BAR|NVRM' | tail -n 30");
 	}
+	return true;
 }
 
-static void judge_nodes(
-	const struct doctor_options *o, const struct vendor *v, struct doctor_report *r)
+/* What stands in /dev for the vendor's GPUs. */
+struct nodes {
+	unsigned there, closed, missing;
+	char first_closed[64], first_missing[64];
+};
+
+static void try_node(const struct doctor_options *o, const char *path, struct nodes *n)
 {
-	char dir[32], id[40], denied[96] = "";
-	snprintf(dir, sizeof(dir), "dev%s%s", v->node_dir[0] ? "/" : "", v->node_dir);
-	snprintf(id, sizeof(id), "driver.%s.nodes", v->key);
-	_cleanup_free_ char *whole = rooted(o, dir);
+	_cleanup_free_ char *whole = rooted(o, path);
+	if (faccessat(AT_FDCWD, whole, F_OK, AT_EACCESS) < 0) {
+		if (n->missing++ == 0) {
+			snprintf(n->first_missing, sizeof(n->first_missing), "/%s", path);
+		}
+	} else if (faccessat(AT_FDCWD, whole, R_OK | W_OK, AT_EACCESS) < 0) {
+		if (n->closed++ == 0) {
+			snprintf(n->first_closed, sizeof(n->first_closed), "/%s", path);
+		}
+		n->there++;
+	} else {
+		n->there++;
+	}
+}
+
+/* "Device Minor: 	 3" of the driver's own page; the node is /dev/nvidia3. */
+static bool nvidia_minor(const struct doctor_options *o, const char *bdf, unsigned *ret)
+{
+	char path[96], buf[1024];
+	snprintf(path, sizeof(path), "proc/driver/nvidia/gpus/%s/information", bdf);
+	if (doctor_read(o, path, buf, sizeof(buf)) <= 0) {
+		return false;
+	}
+	const char *at = strstr(buf, "Device Minor:");
+	return at && sscanf(at, "Device Minor: %u", ret) == 1;
+}
+
+/* The render node of one GPU, as sysfs names it. */
+static void try_render_node(const struct doctor_options *o, const char *bdf, struct nodes *n)
+{
+	char path[96];
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/drm", bdf);
+	_cleanup_free_ char *whole = rooted(o, path);
 	_cleanup_dir_ DIR *d = opendir(whole);
-	unsigned nodes = 0, closed = 0;
 	struct dirent *e;
 	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, v->node_prefix, strlen(v->node_prefix)) != 0) {
-			continue;
-		}
-		struct text t = {0};
-		text_addf(&t, "%s/%s", whole, e->d_name);
-		_cleanup_free_ char *node = text_steal(&t);
-		nodes++;
-		if (access(node, R_OK | W_OK) < 0) {
-			closed++;
-			snprintf(denied, sizeof(denied), "/%s/%.40s", dir, e->d_name);
+		if (!strncmp(e->d_name, "renderD", 7)) {
+			snprintf(path, sizeof(path), "dev/dri/%.24s", e->d_name);
+			try_node(o, path, n);
+			return;
 		}
 	}
-	if (nodes == 0) {
-		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_FAULT, id,
-			"There is no device node for the %s GPU", v->name);
-		doctor_evidence(l, "no /%s/%s*", dir, v->node_prefix);
-		if (v->id == VENDOR_NVIDIA) {
-			doctor_fix(l, "sudo nvidia-modprobe -u -c=0");
-		}
-		return;
-	}
-	struct doctor_line *l =
-		closed ? doctor_add(r, DOCTOR_DRIVER, DOCTOR_FAULT, id, "%s is closed to this user",
-				 denied)
-		       : doctor_add(r, DOCTOR_DRIVER, DOCTOR_OK, id,
-				 "The %s device nodes are open to this user", v->name);
-	doctor_evidence(l, "%u of %u nodes /%s/%s* cannot be read and written", closed, nodes, dir,
-		v->node_prefix);
-	if (closed) {
-		doctor_fix(l, "sudo usermod -aG video,render \"$USER\"   # then log in again");
-		doctor_fix(l, "ls -l %s", denied);
+	if (n->missing++ == 0) {
+		snprintf(
+			n->first_missing, sizeof(n->first_missing), "/dev/dri/renderD* of %s", bdf);
 	}
 }
 
-void doctor_driver(const struct doctor_options *o, struct doctor_report *r)
+static void find_nodes(const struct doctor_options *o, const struct vendor *v, struct nodes *n)
+{
+	for (size_t i = 0; i < o->machine->ndev; i++) {
+		const struct pcie_device *d = &o->machine->dev[i];
+		char bdf[PCIE_ADDR_MAX], path[32];
+		if (!is_bound(d, v->id)) {
+			continue;
+		}
+		pcie_addr_format(d->addr, bdf);
+		unsigned minor;
+		if (v->id != VENDOR_NVIDIA) {
+			try_render_node(o, bdf, n);
+		} else if (nvidia_minor(o, bdf, &minor)) {
+			snprintf(path, sizeof(path), "dev/nvidia%u", minor);
+			try_node(o, path, n);
+		}
+	}
+	if (v->id == VENDOR_NVIDIA) {
+		try_node(o, "dev/nvidiactl", n);
+		try_node(o, "dev/nvidia-uvm", n);
+	}
+}
+
+/* False: what uses the nodes cannot work. */
+static bool judge_nodes(
+	const struct doctor_options *o, const struct vendor *v, struct doctor_report *r)
+{
+	char id[40];
+	struct nodes n = {0};
+	snprintf(id, sizeof(id), "driver.%s.nodes", v->key);
+	find_nodes(o, v, &n);
+	if (n.closed) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_FAULT, id,
+			"%s is closed to this user", n.first_closed);
+		doctor_evidence(l,
+			"%u of the %u device nodes of the %s driver cannot be read and written",
+			n.closed, n.there, v->name);
+		if (v->id == VENDOR_NVIDIA) {
+			doctor_fix(l,
+				"ls -l /dev/nvidia*   # 0666 unless NVreg_DeviceFileMode says other");
+			doctor_fix(l, "grep -i DeviceFile /proc/driver/nvidia/params");
+		}
+		doctor_fix(l, "sudo usermod -aG video,render \"$USER\"   # then log in again");
+		return false;
+	}
+	if (n.missing) {
+		struct doctor_line *l = doctor_add(
+			r, DOCTOR_DRIVER, DOCTOR_FAULT, id, "%s is not there", n.first_missing);
+		doctor_evidence(l, "%u of %u device nodes of the %s driver are missing", n.missing,
+			n.missing + n.there, v->name);
+		if (v->id == VENDOR_NVIDIA) {
+			doctor_fix(l, "sudo nvidia-modprobe -u -c=0");
+		} else {
+			doctor_fix(l, "sudo udevadm trigger --subsystem-match=drm; ls -l /dev/dri");
+		}
+		doctor_fix(l,
+			"# in a container: give it the devices (docker run --gpus all, --device)");
+		return false;
+	}
+	if (n.there) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_OK, id,
+			"The %s device nodes are open to this user", v->name);
+		doctor_evidence(l, "%u nodes, each can be read and written", n.there);
+	}
+	return true;
+}
+
+/* Cards that the module holds and did not bring up. */
+static void judge_count(unsigned bound, struct doctor_report *r, const struct doctor_gpu *g)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	if (g->devices <= 0 || (unsigned)g->devices >= bound) {
+		return;
+	}
+	struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, visible ? DOCTOR_NOTE : DOCTOR_FAULT,
+		"driver.nvidia.devices", "The driver offers %d of %u GPUs", g->devices, bound);
+	doctor_evidence(l,
+		"cuDeviceGetCount: %d; %u bound to the module; CUDA_VISIBLE_DEVICES %s%s",
+		g->devices, bound, visible ? "is " : "is not set", visible ? visible : "");
+	doctor_fix(l, visible ? "unset CUDA_VISIBLE_DEVICES"
+			      : "sudo dmesg | grep -iE 'RmInitAdapter|NVRM: xid' | tail");
+}
+
+static void judge_vendor(const struct doctor_options *o, const struct vendor *v, unsigned gpus,
+	unsigned bound, struct doctor_report *r, struct doctor_gpu *ret)
+{
+	bool nvidia = v->id == VENDOR_NVIDIA && loaded(o, "nvidia");
+	if (nvidia) {
+		/* First: libcuda makes nodes that are not there yet. */
+		doctor_cuda_ask(o, ret);
+	}
+	if (judge_module(o, v, r, gpus, bound) && judge_nodes(o, v, r) && nvidia) {
+		doctor_cuda(o, r, ret);
+		judge_count(bound, r, ret);
+	} else if (nvidia && ret->step == DOCTOR_GPU_DONE) {
+		doctor_cuda(o, r, ret); /* it works for all that */
+	} else if (v->id == VENDOR_NVIDIA && loaded(o, "nouveau")) {
+		struct doctor_line *l =
+			doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE, "driver.nvidia.nouveau",
+				"nouveau drives it: CUDA needs NVIDIA's own driver");
+		doctor_evidence(l, "/sys/module/nouveau; no /sys/module/nvidia");
+		doctor_fix(l, "%s", v->install);
+	} else if (v->id == VENDOR_NVIDIA) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN,
+			"driver.nvidia.libcuda", "The driver was not judged further");
+		doctor_evidence(l, "it cannot work before the line above is mended");
+	}
+}
+
+void doctor_driver(const struct doctor_options *o, struct doctor_report *r, struct doctor_gpu *ret)
 {
 	if (!o->machine) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN, "driver",
@@ -154,11 +288,7 @@ void doctor_driver(const struct doctor_options *o, struct doctor_report *r)
 	for (size_t i = 0; i < ARRAY_LEN(vendors); i++) {
 		unsigned bound, vfio, gpus = count(o->machine, vendors[i].id, &bound, &vfio);
 		if (gpus > vfio) {
-			judge_module(o, &vendors[i], r, gpus - vfio, bound - vfio);
-			judge_nodes(o, &vendors[i], r);
-			if (vendors[i].id == VENDOR_NVIDIA) {
-				doctor_cuda(o, r);
-			}
+			judge_vendor(o, &vendors[i], gpus - vfio, bound - vfio, r, ret);
 		}
 		if (vfio) {
 			struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE,

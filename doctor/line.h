@@ -3,6 +3,7 @@
 #pragma once
 
 #include "doctor/doctor.h"
+#include "doctor/gpu.h"
 
 /* Appends a line; TESTED is formatted. The pointer holds until the next one. */
 struct doctor_line *doctor_add(struct doctor_report *r, enum doctor_group group,
@@ -18,8 +19,14 @@ char *doctor_shell_word(const char *s);
 int doctor_read(const struct doctor_options *o, const char *path, char *buf, size_t size);
 
 void doctor_environment(const struct doctor_options *o, struct doctor_report *r);
-void doctor_driver(const struct doctor_options *o, struct doctor_report *r);
-/* Only where an NVIDIA GPU is: loads the driver's libraries, which may take seconds. */
-void doctor_cuda(const struct doctor_options *o, struct doctor_report *r);
+/* Where an NVIDIA GPU is, RET gets what its driver said; else it stays as it is. */
+void doctor_driver(const struct doctor_options *o, struct doctor_report *r, struct doctor_gpu *ret);
+/* Asks the NVIDIA driver, which may take seconds; then what came of it, in lines. */
+void doctor_cuda_ask(const struct doctor_options *o, struct doctor_gpu *ret);
+void doctor_cuda(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g);
 void doctor_pcie(const struct doctor_options *o, struct doctor_report *r);
-void doctor_clocks(const struct doctor_options *o, struct doctor_report *r);
+void doctor_clocks(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g);
+void doctor_algorithm(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g);

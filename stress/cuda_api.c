@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -171,6 +172,26 @@ static int start(struct cuda_api *api, struct why *why)
 		return -EIO;
 	}
 	return 0;
+}
+
+int cuda_api_path(const char *library, char *ret, size_t size)
+{
+	void *handle = dlopen(library ? library : "libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	void *init = handle ? dlsym(handle, "cuInit") : NULL;
+	Dl_info info;
+	int r = -ENOENT;
+
+	if (init && dladdr(init, &info) && info.dli_fname) {
+		char *real = realpath(info.dli_fname, NULL);
+
+		text_copy(ret, size, real ? real : info.dli_fname);
+		free(real);
+		r = 0;
+	}
+	if (handle) {
+		dlclose(handle);
+	}
+	return r;
 }
 
 int cuda_api_init(struct cuda_api *ret, const char *library, struct why *why)

@@ -195,6 +195,12 @@ struct cuda_api {
 int cuda_api_init(struct cuda_api *ret, const char *library, struct why *why);
 void cuda_api_finish(struct cuda_api *api);
 
+/*
+ * Which file LIBRARY (NULL: "libcuda.so.1") is, links followed, whatever it then does. -ENOENT:
+ * the loader finds none.
+ */
+int cuda_api_path(const char *library, char *ret, size_t size);
+
 /* "CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure"; BUF is returned. */
 enum { CUDA_ERROR_MAX = 128 };
 const char *cuda_error(const struct cuda_api *api, CUresult e, char buf[static CUDA_ERROR_MAX]);

@@ -299,6 +299,50 @@ int cuda_dev_kernel(struct cuda_dev *d, const struct gemm_cuda_kernel *k, uint32
 	return 0;
 }
 
+int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_t n, uint32_t k,
+	bool vec, struct cuda_kernel *ret, char note[static 200], struct why *why)
+{
+	const struct gemm_cuda_kernel *ranked[32];
+	const size_t count =
+		gemm_cuda_rank(&d->limits, dtype, m, n, k, vec, ranked, ARRAY_LEN(ranked));
+	int r = -EOPNOTSUPP;
+
+	for (size_t i = 0; i < count; i++) {
+		r = cuda_dev_kernel(d, ranked[i], m, n, k, vec, ret, why);
+		if (r != -ENOEXEC && r != -EOPNOTSUPP) {
+			break;
+		}
+	}
+	if (note) {
+		text_copy(note, 200, d->jit_note);
+	}
+	return r;
+}
+
+/* PTX 7.x came with CUDA 11.x, 8.x with 12.x, 9.x with 13.x. */
+static int cuda_of_ptx(const char *text)
+{
+	unsigned major = 0, minor = 0;
+	const char *at = strstr(text, "\n.version ");
+
+	if (!at || sscanf(at, "\n.version %u.%u", &major, &minor) != 2) {
+		return 0;
+	}
+	return (int)(1000 * (major + 4) + 10 * minor);
+}
+
+void cuda_dev_needs(int cc, int *ret_least, int *ret_all)
+{
+	*ret_least = *ret_all = cuda_of_ptx(gemm_cuda_ptx(GEMM_CUDA_BASIC)->text);
+	for (int m = 0; m < GEMM_CUDA_MODULES; m++) {
+		const struct gemm_cuda_ptx *p = gemm_cuda_ptx((enum gemm_cuda_module)m);
+
+		if (p->cc <= cc) {
+			*ret_all = MAX(*ret_all, cuda_of_ptx(p->text));
+		}
+	}
+}
+
 CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,
 	const struct gemm_cuda_args *args, CUstream s)
 {

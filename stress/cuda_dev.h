@@ -65,6 +65,20 @@ int cuda_dev_function(struct cuda_dev *d, enum gemm_cuda_module m, const char *n
 int cuda_dev_kernel(struct cuda_dev *d, const struct gemm_cuda_kernel *k, uint32_t m, uint32_t n,
 	uint32_t kk, bool vec, struct cuda_kernel *ret, struct why *why);
 
+/*
+ * The most promising kernel for the shape that loads; NOTE (may be NULL) gets a sentence when the
+ * driver refused a better one.
+ */
+int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_t n, uint32_t k,
+	bool vec, struct cuda_kernel *ret, char note[static 200], struct why *why);
+
+/*
+ * The oldest CUDA (1000 × major + 10 × minor) whose drivers take the kernels that a device of
+ * compute capability CC needs (*RET_LEAST) and all that suit it (*RET_ALL): by their PTX
+ * versions (PTX ISA, "Release Notes"). Pure.
+ */
+void cuda_dev_needs(int cc, int *ret_least, int *ret_all);
+
 /* Launches on S (asynchronous). */
 CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,
 	const struct gemm_cuda_args *args, CUstream s);

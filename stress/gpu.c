@@ -221,8 +221,6 @@ int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel
 {
 	const struct stress_shape *s = &g->config.shape;
 	const enum gemm_dtype type = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
-	const struct gemm_cuda_kernel *k[32];
-	int r = -EOPNOTSUPP;
 
 	*note = '\0';
 	if (*name) {
@@ -234,16 +232,7 @@ int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel
 		}
 		return cuda_dev_kernel(g->dev, named, s->m, s->n, s->k, g->vec, ret, why);
 	}
-	size_t n = gemm_cuda_rank(&g->dev->limits, type, s->m, s->n, s->k, g->vec, k, 32);
-
-	for (size_t i = 0; i < n; i++) {
-		r = cuda_dev_kernel(g->dev, k[i], s->m, s->n, s->k, g->vec, ret, why);
-		if (r != -ENOEXEC && r != -EOPNOTSUPP) {
-			break;
-		}
-	}
-	text_copy(note, 200, g->dev->jit_note);
-	return r;
+	return cuda_dev_best(g->dev, type, s->m, s->n, s->k, g->vec, ret, note, why);
 }
 
 struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy, int slot)

@@ -10,6 +10,10 @@
  *   oom=N           the N-th allocation fails (2)
  *   ptx222=SM       modules for sm_SM are too new for the driver (222)
  *   fail=N          the N-th launch fails (719), and so does everything after it
+ *   jit=E           modules end with the error E (221: no compiler)
+ *   jithang=1       compiling never ends
+ *   crash=1         cuInit ends the process
+ *   nocache=1       what was compiled is not put into CUDA_CACHE_PATH
  *   ecc=N           the same with an uncorrectable memory error (214)
  *   hang=N          the N-th launch never ends
  *   slow=US         every launch takes that much longer
@@ -25,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -287,6 +292,9 @@ EXPORT CUresult cuInit(unsigned flags);
 EXPORT CUresult cuInit(unsigned flags)
 {
 	(void)flags;
+	if (order("crash")) {
+		abort();
+	}
 	return order("nodevice")   ? CUDA_ERROR_NO_DEVICE
 	       : order("mismatch") ? CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
 				   : CUDA_SUCCESS;
@@ -397,6 +405,26 @@ static CUresult fake_current(CUcontext c)
 	return CUDA_SUCCESS;
 }
 
+/* As the driver does: a folder a module, below CUDA_CACHE_PATH. */
+static void keep(const char *image)
+{
+	const char *off = getenv("CUDA_CACHE_DISABLE"), *top = getenv("CUDA_CACHE_PATH");
+	char path[512];
+
+	if (!top || (off && !strcmp(off, "1")) || order("nocache")) {
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/%zx", top, strlen(image));
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%zx/cubin", top, strlen(image));
+	FILE *f = fopen(path, "w");
+
+	if (f) {
+		fputs("made by fakecuda\n", f);
+		fclose(f);
+	}
+}
+
 static CUresult fake_load(
 	CUmodule *ret, const void *image, unsigned options, int *option, void **values)
 {
@@ -412,6 +440,13 @@ static CUresult fake_load(
 	if (number("ptx222", 0) == (unsigned)sm) {
 		return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 	}
+	if (order("jit")) {
+		return (CUresult)number("jit", 0);
+	}
+	while (order("jithang")) {
+		nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+	}
+	keep(image);
 	*ret = malloc(sizeof(**ret));
 	(*ret)->sm = sm;
 	return CUDA_SUCCESS;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the shape and the kernel that it gets do to the time: last in line, after the machine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "doctor/line.h"
+
+/* What a warp loads at once, and a sector of L2. */
+enum { VECTOR = 16, SECTOR = 32, HALF = 2 };
+
+static void judge_alignment(const struct doctor_options *o, struct doctor_report *r)
+{
+	const struct stress_shape *s = &o->shape;
+	const uint64_t row = (uint64_t)s->k * HALF;
+	bool vec = row % VECTOR == 0, whole = row % SECTOR == 0;
+	struct doctor_line *l = doctor_add(r, DOCTOR_ALGORITHM,
+		!vec     ? DOCTOR_FAULT
+		: !whole ? DOCTOR_NOTE
+			 : DOCTOR_OK,
+		"algorithm.alignment",
+		!vec     ? "Rows of W are not aligned: every load is cut in pieces"
+		: !whole ? "Every second row of W begins inside a sector of memory"
+			 : "Rows of x and W begin at multiples of %d bytes",
+		row % 128 == 0 ? 128 : SECTOR);
+	doctor_evidence(l,
+		"K = %u in FP16: rows of %" PRIu64 " bytes, %" PRIu64 " behind a multiple of %d",
+		s->k, row, row % (vec ? SECTOR : VECTOR), vec ? SECTOR : VECTOR);
+	if (!whole) {
+		const uint32_t step = (vec ? SECTOR : VECTOR) / HALF;
+		doctor_fix(l, "# pad the leading dimension of W and x from %u to %u elements", s->k,
+			(s->k + step - 1) / step * step);
+	}
+}
+
+static void judge_kernel(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
+{
+	const struct stress_shape *s = &o->shape;
+	if (g->kernel_error) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_ALGORITHM,
+			g->kernel_error == -EOPNOTSUPP ? DOCTOR_NOTE : DOCTOR_UNSEEN,
+			"algorithm.kernel", "No kernel for this shape could be looked at");
+		doctor_evidence(l, "%s", g->kernel_why);
+		return;
+	}
+	bool spills = g->local_bytes > 0;
+	struct doctor_line *l = doctor_add(r, DOCTOR_ALGORITHM, spills ? DOCTOR_FAULT : DOCTOR_OK,
+		"algorithm.spills",
+		spills ? "The kernel %s keeps registers in memory: it spills"
+		       : "The kernel %s spills no registers",
+		g->kernel);
+	doctor_evidence(l,
+		"%ux%ux%u: %d registers, %d bytes of local memory, %d blocks a multiprocessor",
+		s->m, s->k, s->n, g->registers, g->local_bytes, g->blocks_per_sm);
+	if (spills) {
+		doctor_fix(l, "barscope tune --shape %ux%ux%u   # shows which kernels do not", s->m,
+			s->k, s->n);
+	}
+	if (*g->kernel_note) {
+		l = doctor_add(r, DOCTOR_ALGORITHM, DOCTOR_NOTE, "algorithm.kernel",
+			"A faster kernel was refused by the driver");
+		doctor_evidence(l, "%s", g->kernel_note);
+	}
+}
+
+void doctor_algorithm(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
+{
+	if (g->step == DOCTOR_GPU_NOT_ASKED) {
+		return; /* no GPU whose algorithm there would be */
+	}
+	judge_alignment(o, r);
+	if (g->step == DOCTOR_GPU_DONE && !o->quick) {
+		judge_kernel(o, r, g);
+	}
+}
