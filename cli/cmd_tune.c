@@ -23,22 +23,40 @@ static const char help[] =
 	"  --json           for programs (schema barscope.tune/1)\n\n"
 	"Exit status: 0 done, 1 a kernel computes wrong, 3 usage or failure, 4 no GPU.\n";
 
+static bool is_right(const struct stress_tune_row *r)
+{
+	return r->kind != STRESS_TUNE_OWN || r->error < 0 ||
+	       (r->same && r->error <= r->error_limit);
+}
+
 /* The fastest right row of a kind whose name begins with PREFIX; NULL: none. */
-static const struct stress_tune_row *best(
-	const struct cmd_tune_result *r, enum stress_tune_kind kind, const char *prefix)
+static const struct stress_tune_row *fastest(const struct cmd_tune_result *r,
+	enum stress_tune_kind kind, const char *prefix, bool dependent)
 {
 	const struct stress_tune_row *b = NULL;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct stress_tune_row *c = &r->row[i];
 
-		if (c->kind == kind && c->measured && !c->wrong &&
-			!strncmp(c->name, prefix, strlen(prefix)) &&
+		if (c->kind == kind && c->measured && !c->wrong && is_right(c) &&
+			(dependent || !c->dependent) && !strncmp(c->name, prefix, strlen(prefix)) &&
 			(!b || c->p50_ns < b->p50_ns)) {
 			b = c;
 		}
 	}
 	return b;
+}
+
+static const struct stress_tune_row *best(
+	const struct cmd_tune_result *r, enum stress_tune_kind kind, const char *prefix)
+{
+	return fastest(r, kind, prefix, true);
+}
+
+static const struct stress_tune_row *best_alone(
+	const struct cmd_tune_result *r, enum stress_tune_kind kind)
+{
+	return fastest(r, kind, "", false);
 }
 
 static const struct stress_tune_row *named(const struct cmd_tune_result *r, const char *name)
@@ -49,12 +67,6 @@ static const struct stress_tune_row *named(const struct cmd_tune_result *r, cons
 		}
 	}
 	return NULL;
-}
-
-static bool is_right(const struct stress_tune_row *r)
-{
-	return r->kind != STRESS_TUNE_OWN || r->error < 0 ||
-	       (r->same && r->error <= r->error_limit);
 }
 
 static int by_time(const void *a, const void *b)
@@ -113,6 +125,25 @@ static void print_rows(struct text *out, const struct cmd_tune_result *r, double
 	}
 }
 
+/*
+ * Where dependent launch won: what each launch costs when it begins only after the one before
+ * has ended, against reading under the same rule.
+ */
+static void print_alone(struct text *out, const struct cmd_tune_result *r)
+{
+	const struct stress_tune_row *all = best(r, STRESS_TUNE_OWN, ""),
+				     *own = best_alone(r, STRESS_TUNE_OWN),
+				     *read = best_alone(r, STRESS_TUNE_READ);
+
+	if (!all || !all->dependent || !own || !read) {
+		return;
+	}
+	text_addf(out,
+		"without dependent launch: own %.2f us (%s), floor %.2f us (%s); %.3f of it\n",
+		own->p50_ns / 1000, own->name, read->p50_ns / 1000, read->name,
+		own->p50_ns / read->p50_ns);
+}
+
 static void print_gap(struct text *out, const struct cmd_tune_result *r)
 {
 	const struct stress_tune_row *first = named(r, "cublaslt #1"),
@@ -139,6 +170,7 @@ static void print_gap(struct text *out, const struct cmd_tune_result *r)
 			text_addf(out, "; own best is %.3f of it\n", own->p50_ns / read->p50_ns);
 		}
 	}
+	print_alone(out, r);
 }
 
 static void print_ladder(struct text *out, const struct cmd_tune_result *r)
@@ -199,6 +231,7 @@ static char *json_text(const struct cmd_tune_result *r, const struct stress_conf
 
 		js_set_str(o, "name", w->name);
 		js_set_str(o, "kind", kind_name(w->kind));
+		js_set_bool(o, "dependent", w->dependent);
 		if (w->measured) {
 			js_set_int(o, "p50_ns", (int64_t)(w->p50_ns + 0.5));
 			js_set_real(o, "band", w->band);

@@ -123,12 +123,9 @@ static int find_functions(struct stress_backend *b, struct why *why)
 	for (const struct gemm_cuda_read *k = gemm_cuda_reads(); r == 0 && k->name; k++) {
 		struct why refused;
 
-		if (d->limits.cc < gemm_cuda_ptx(k->module)->cc || n == STRESS_LOOPS_MAX ||
-			cuda_dev_function(d, k->module, k->name, &b->read_functions[n], &refused) <
-				0 ||
-			(k->shared && d->api.FuncSetAttribute(b->read_functions[n],
-					      CUDA_FUNC_MAX_DYNAMIC_SHARED,
-					      (int)k->shared) != CUDA_SUCCESS)) {
+		/* A dependent one, where layers are timed, is its other self again. */
+		if (k->dependent || n == STRESS_LOOPS_MAX ||
+			cuda_dev_read(d, k, &b->read_functions[n], &refused) < 0) {
 			continue;
 		}
 		b->reads[n++] = k;
@@ -287,13 +284,11 @@ static CUresult await(const struct stress_backend *b)
 static CUresult launch_read(
 	struct stress_backend *b, unsigned loop, CUdeviceptr p, size_t bytes, CUdeviceptr stamp)
 {
-	const struct gemm_cuda_read *k = b->reads[loop];
 	const struct gemm_cuda_span span = {
 		.p = p, .bytes = bytes, .out = b->gpu->sink, .stamp = stamp};
 
-	return cuda_dev_launch_span(b->gpu->dev, b->read_functions[loop],
-		b->gpu->dev->limits.sms * k->blocks_per_sm, k->threads, k->shared, &span,
-		b->gpu->dev->stream);
+	return cuda_dev_launch_read(
+		b->gpu->dev, b->reads[loop], b->read_functions[loop], &span, b->gpu->dev->stream);
 }
 
 /* One launch or copy of SERIES, stamped in SLOT where it can be. */

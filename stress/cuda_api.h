@@ -97,6 +97,7 @@ enum {
 	CUDA_CAPTURE_THREAD_LOCAL = 1,
 	CUDA_CTX_SCHED_SPIN = 1,
 	CUDA_LAUNCH_CLUSTER_DIMENSION = 4,
+	CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6, /* dependent launch (CUDA 11.8) */
 };
 
 /* CUlaunchAttribute: an id and 64 bytes of value. */
@@ -108,6 +109,7 @@ struct cuda_launch_attribute {
 		struct {
 			unsigned x, y, z;
 		} cluster;
+		int programmatic; /* 1: this launch may begin while the one before ends */
 	} value;
 };
 

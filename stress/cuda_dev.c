@@ -220,14 +220,11 @@ int cuda_dev_function(struct cuda_dev *d, enum gemm_cuda_module m, const char *n
 	return e == CUDA_SUCCESS ? 0 : cuda_fail(&d->api, e, why, "looking up kernel %s", name);
 }
 
-static void cluster_config(struct cuda_launch_config *c, struct cuda_launch_attribute *attr,
-	const struct gemm_cuda_plan *p, CUstream s)
+/* The launch of P; ATTRS has room for two. DEPENDENT: it may begin while the one before ends. */
+static struct cuda_launch_config launch_config(const struct gemm_cuda_plan *p, bool dependent,
+	CUstream s, struct cuda_launch_attribute *attrs)
 {
-	*attr = (struct cuda_launch_attribute){
-		.id = CUDA_LAUNCH_CLUSTER_DIMENSION,
-		.value.cluster = {p->cluster, 1, 1},
-	};
-	*c = (struct cuda_launch_config){
+	struct cuda_launch_config c = {
 		.grid_x = p->grid_x,
 		.grid_y = p->grid_y,
 		.grid_z = 1,
@@ -236,19 +233,31 @@ static void cluster_config(struct cuda_launch_config *c, struct cuda_launch_attr
 		.block_z = 1,
 		.shared_bytes = p->shared,
 		.stream = s,
-		.attrs = attr,
-		.attr_count = 1,
+		.attrs = attrs,
 	};
+
+	if (p->cluster > 1) {
+		attrs[c.attr_count++] = (struct cuda_launch_attribute){
+			.id = CUDA_LAUNCH_CLUSTER_DIMENSION,
+			.value.cluster = {p->cluster, 1, 1},
+		};
+	}
+	if (dependent) {
+		attrs[c.attr_count++] = (struct cuda_launch_attribute){
+			.id = CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION,
+			.value.programmatic = 1,
+		};
+	}
+	return c;
 }
 
 /* How many clusters run at once; fewer than sms / split where SMs come in odd groups. */
 static uint32_t clusters_at_once(struct cuda_dev *d, CUfunction f, const struct gemm_cuda_plan *p)
 {
-	struct cuda_launch_attribute attr;
-	struct cuda_launch_config config;
+	struct cuda_launch_attribute attrs[2];
+	const struct cuda_launch_config config = launch_config(p, false, d->stream, attrs);
 	int n = 0;
 
-	cluster_config(&config, &attr, p, d->stream);
 	if (!d->api.OccupancyMaxActiveClusters ||
 		d->api.OccupancyMaxActiveClusters(&n, f, &config) != CUDA_SUCCESS || n < 1) {
 		return 0;
@@ -262,11 +271,11 @@ int cuda_dev_kernel(struct cuda_dev *d, const struct gemm_cuda_kernel *k, uint32
 	struct cuda_kernel r = {.of = k};
 
 	if (!gemm_cuda_plan(k, &d->limits, m, n, kk, vec, 1, 0, &r.plan) ||
-		(k->split > 1 && !d->api.LaunchKernelEx)) {
+		((k->split > 1 || k->dependent) && !d->api.LaunchKernelEx)) {
 		why_set(why, "kernel %s does not suit this shape or GPU", k->name);
 		return -EOPNOTSUPP;
 	}
-	int e = cuda_dev_function(d, k->module, k->name, &r.function, why);
+	int e = cuda_dev_function(d, k->module, gemm_cuda_entry(k), &r.function, why);
 
 	if (e < 0) {
 		return e;
@@ -353,14 +362,18 @@ CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,
 	a.rows = k->plan.rows;
 	a.rest = k->plan.rest;
 	a.window = k->plan.window;
+	a.ahead = k->plan.ahead;
 	a.tiles = k->plan.tiles;
 	a.tile_rows = k->plan.tile_rows;
 	a.tile_more = k->plan.tile_more;
-	if (k->plan.cluster > 1) {
-		struct cuda_launch_attribute attr;
-		struct cuda_launch_config config;
+	/* Stamps time the layers of one launch: nothing else may then run beside it. */
+	const bool dependent = k->of->dependent && !a.stamp;
 
-		cluster_config(&config, &attr, &k->plan, s);
+	if (k->plan.cluster > 1 || dependent) {
+		struct cuda_launch_attribute attrs[2];
+		const struct cuda_launch_config config =
+			launch_config(&k->plan, dependent, s, attrs);
+
 		return d->api.LaunchKernelEx(&config, k->function, params, NULL);
 	}
 	return d->api.LaunchKernel(k->function, k->plan.grid_x, k->plan.grid_y, 1, k->plan.threads,
@@ -374,4 +387,44 @@ CUresult cuda_dev_launch_span(struct cuda_dev *d, CUfunction f, uint32_t grid, u
 	void *params[] = {&a};
 
 	return d->api.LaunchKernel(f, grid, 1, 1, threads, 1, 1, shared, s, params, NULL);
+}
+
+int cuda_dev_read(
+	struct cuda_dev *d, const struct gemm_cuda_read *r, CUfunction *ret, struct why *why)
+{
+	if (d->limits.cc < gemm_cuda_ptx(r->module)->cc ||
+		(r->dependent && !d->api.LaunchKernelEx)) {
+		why_set(why, "loop %s does not suit this GPU", r->name);
+		return -EOPNOTSUPP;
+	}
+	const int e = cuda_dev_function(d, r->module, r->entry, ret, why);
+
+	if (e < 0 || !r->shared) {
+		return e;
+	}
+	const CUresult c =
+		d->api.FuncSetAttribute(*ret, CUDA_FUNC_MAX_DYNAMIC_SHARED, (int)r->shared);
+
+	return c == CUDA_SUCCESS ? 0 : cuda_fail(&d->api, c, why, "readying %s", r->name);
+}
+
+CUresult cuda_dev_launch_read(struct cuda_dev *d, const struct gemm_cuda_read *r, CUfunction f,
+	const struct gemm_cuda_span *span, CUstream s)
+{
+	const struct gemm_cuda_plan plan = {
+		.grid_x = d->limits.sms * r->blocks_per_sm,
+		.grid_y = 1,
+		.threads = r->threads,
+		.shared = r->shared,
+	};
+	struct cuda_launch_attribute attrs[2];
+	struct gemm_cuda_span a = *span;
+	void *params[] = {&a};
+
+	if (!r->dependent || a.stamp) {
+		return cuda_dev_launch_span(d, f, plan.grid_x, r->threads, r->shared, span, s);
+	}
+	const struct cuda_launch_config config = launch_config(&plan, true, s, attrs);
+
+	return d->api.LaunchKernelEx(&config, f, params, NULL);
 }

@@ -84,3 +84,9 @@ CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,
 	const struct gemm_cuda_args *args, CUstream s);
 CUresult cuda_dev_launch_span(struct cuda_dev *d, CUfunction f, uint32_t grid, uint32_t threads,
 	uint32_t shared, const struct gemm_cuda_span *span, CUstream s);
+
+/* Readies a read-only loop. Errors as cuda_dev_kernel. */
+int cuda_dev_read(
+	struct cuda_dev *d, const struct gemm_cuda_read *r, CUfunction *ret, struct why *why);
+CUresult cuda_dev_launch_read(struct cuda_dev *d, const struct gemm_cuda_read *r, CUfunction f,
+	const struct gemm_cuda_span *span, CUstream s);

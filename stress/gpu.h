@@ -76,6 +76,9 @@ struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy,
 /* Fetches N stamps from SLOT on into host_stamps and clears them; waits. */
 int stress_gpu_take_stamps(struct stress_gpu *g, int slot, int n, struct why *why);
 
+/* Waits, fetches y, and hashes it as the kernels do. */
+int stress_gpu_hash(struct stress_gpu *g, uint64_t *ret, struct why *why);
+
 /*
  * Launches K over every copy and compares: at most TERMS products in FP64, spread over all
  * outputs. With ACT or BIAS the epilogue is checked as well.

@@ -41,6 +41,20 @@ static uint64_t hash_of(const struct stress_gpu *g)
 	return h;
 }
 
+int stress_gpu_hash(struct stress_gpu *g, uint64_t *ret, struct why *why)
+{
+	const struct cuda_api *api = &g->dev->api;
+	CUresult e = api->MemcpyDtoHAsync(
+		g->hy, stress_gpu_args(g, 0, -1).y, g->y_bytes, g->dev->stream);
+
+	e = e ? e : api->StreamSynchronize(g->dev->stream);
+	if (e != CUDA_SUCCESS) {
+		return cuda_fail(api, e, why, "fetching the output");
+	}
+	*ret = hash_of(g);
+	return 0;
+}
+
 /* At most TERMS products, over outputs that are spread evenly. */
 static void make_reference(struct stress_gpu *g, uint64_t terms)
 {

@@ -19,10 +19,12 @@ enum {
 	CANDIDATES = 96,
 	LIBRARY_CANDIDATES = 8,
 	LAUNCHES_LEAST = 20,
+	ROUNDS_LEAST = 5,
 	WORKSPACE = 32 << 20,
 };
 
 static const uint64_t warm_ns = 300000000;
+static const float hopeless = 3; /* times the fastest: a few rounds are enough */
 
 struct candidate {
 	struct stress_tune_row row;
@@ -31,7 +33,8 @@ struct candidate {
 	const struct gemm_cuda_read *read;
 	CUfunction function; /* READ */
 	CUgraphExec graph;
-	float *ms; /* one a round, of the whole graph */
+	float *ms;    /* one a round, of the whole graph */
+	bool through; /* timed often enough */
 };
 
 struct tune {
@@ -60,9 +63,7 @@ static CUresult launch(struct tune *t, const struct candidate *c, uint32_t copy)
 			       ? CUDA_ERROR_INVALID_VALUE
 			       : CUDA_SUCCESS;
 	default:
-		return cuda_dev_launch_span(g->dev, c->function,
-			g->dev->limits.sms * c->read->blocks_per_sm, c->read->threads,
-			c->read->shared, &span, g->dev->stream);
+		return cuda_dev_launch_read(g->dev, c->read, c->function, &span, g->dev->stream);
 	}
 }
 
@@ -101,6 +102,7 @@ static int find_own(struct tune *t, struct why *why)
 		struct candidate *c = add(t, STRESS_TUNE_OWN, k->name);
 
 		c->row.wrong = k->wrong;
+		c->row.dependent = k->dependent;
 		if (r < 0) {
 			text_copy(c->row.refused, sizeof(c->row.refused), why->text);
 			continue;
@@ -164,15 +166,13 @@ static void find_reads(struct tune *t)
 		CUfunction f;
 		struct why why;
 
-		if (d->limits.cc < gemm_cuda_ptx(r->module)->cc ||
-			cuda_dev_function(d, r->module, r->name, &f, &why) < 0 ||
-			(r->shared && d->api.FuncSetAttribute(f, CUDA_FUNC_MAX_DYNAMIC_SHARED,
-					      (int)r->shared) != CUDA_SUCCESS)) {
+		if (cuda_dev_read(d, r, &f, &why) < 0) {
 			continue;
 		}
 		struct candidate *c = add(t, STRESS_TUNE_READ, r->name);
 
 		c->read = r;
+		c->row.dependent = r->dependent;
 		c->function = f;
 	}
 }
@@ -268,8 +268,10 @@ static int make_graph(struct tune *t, struct candidate *c, struct why *why)
 	if (graph) {
 		api->GraphDestroy(graph);
 	}
-	if (e != CUDA_SUCCESS && c->row.kind == STRESS_TUNE_LIBRARY) {
+	/* Dependent launches in graphs came with CUDA 12.3. */
+	if (e != CUDA_SUCCESS && (c->row.kind == STRESS_TUNE_LIBRARY || c->row.dependent)) {
 		snprintf(c->row.refused, sizeof(c->row.refused), "cannot be captured in a graph");
+		c->graph = NULL;
 		return 0;
 	}
 	c->ms = xcalloc(t->o->rounds, sizeof(*c->ms));
@@ -291,6 +293,25 @@ static int time_one(struct tune *t, struct candidate *c, CUevent from, CUevent t
 	}
 	c->row.rounds++;
 	return 0;
+}
+
+/* After a few rounds: what is far behind the fastest need not be timed as often. */
+static void drop_hopeless(struct tune *t)
+{
+	float best = INFINITY;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct candidate *c = &t->c[i];
+
+		for (uint32_t k = 0; c->graph && k < c->row.rounds; k++) {
+			best = c->ms[k] < best ? c->ms[k] : best;
+		}
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		struct candidate *c = &t->c[i];
+
+		c->through = c->graph && c->ms[c->row.rounds - 1] > best * hopeless;
+	}
 }
 
 /* Round by round, each from another start, so that a slow second hits all alike. */
@@ -317,7 +338,10 @@ static int time_all(struct tune *t, struct why *why)
 		for (size_t i = 0; r == 0 && i < t->n; i++) {
 			struct candidate *c = &t->c[(i + round * 7) % t->n];
 
-			r = c->graph ? time_one(t, c, from, to, why) : 0;
+			r = c->graph && !c->through ? time_one(t, c, from, to, why) : 0;
+		}
+		if (r == 0 && round + 1 == ROUNDS_LEAST) {
+			drop_hopeless(t);
 		}
 	}
 	if (from) {
@@ -326,6 +350,31 @@ static int time_all(struct tune *t, struct why *why)
 	if (to) {
 		api->EventDestroy(to);
 	}
+	return r;
+}
+
+/*
+ * The last launch of a graph must have left what a launch alone did: with dependent launch the
+ * one after it begins before it has ended.
+ */
+static int check_graph(struct tune *t, struct candidate *c, struct why *why)
+{
+	struct stress_gpu *g = t->gpu;
+	const struct cuda_api *api = &g->dev->api;
+	uint64_t hash = 0;
+
+	if (c->row.kind != STRESS_TUNE_OWN || !c->graph) {
+		return 0;
+	}
+	CUresult e = api->MemsetD8Async(g->y, 0xff, g->y_bytes, g->dev->stream);
+
+	e = e ? e : api->GraphLaunch(c->graph, g->dev->stream);
+	if (e != CUDA_SUCCESS) {
+		return cuda_fail(api, e, why, "launching %s", c->row.name);
+	}
+	const int r = stress_gpu_hash(g, &hash, why);
+
+	c->row.same &= r == 0 && hash == c->row.hash;
 	return r;
 }
 
@@ -391,6 +440,9 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 	}
 	if (r == 0 && t->o->thorough) {
 		r = check_thoroughly(t, why);
+	}
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		r = check_graph(t, &t->c[i], why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		summarise(t, &t->c[i]);

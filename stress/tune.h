@@ -37,8 +37,9 @@ struct stress_tune_error {
 struct stress_tune_row {
 	enum stress_tune_kind kind;
 	char name[40];
-	bool measured; /* false: REFUSED says why there are no times */
-	bool wrong;    /* made to fail the check (FP16 accumulation) */
+	bool measured;  /* false: REFUSED says why there are no times */
+	bool wrong;     /* made to fail the check (FP16 accumulation) */
+	bool dependent; /* each launch begins while the one before ends */
 	uint32_t rounds;
 	double p50_ns, band; /* of a launch within a graph; (p95 − p5) / 2 / p50 */
 	/* |y − ref| / Σ|w||x| of the output that exceeds its bound most; < 0: not checked */

@@ -34,7 +34,8 @@ struct gemm_cuda_args {
 	uint32_t tiles;  /* bulk: a group's rows are cut into TILES, each of TILE_ROWS rows, */
 	uint32_t tile_rows;
 	uint32_t tile_more; /* the first TILE_MORE one more (one more yet where REST applies) */
-	uint32_t window;    /* bulk: stages on their way at most */
+	uint32_t window;    /* bulk: stages on their way at most, */
+	uint32_t ahead;     /* but at the start so many, while x comes; at least WINDOW */
 };
 
 /* The read-only loops, the checksum and the fills. */

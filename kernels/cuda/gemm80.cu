@@ -81,18 +81,23 @@ template <u32 MT, u32 ROWS, u32 UNROLL, u32 WARPS> DEVICE void gemv(const gemm_c
 	mark_end(a.stamp, mark, hash);
 }
 
-#define GEMV(mt, rows, unroll, warps)                                                              \
-	KERNEL(warps * 32, 1)                                                                      \
+#define GEMV(mt, rows, unroll, warps, blocks)                                                      \
+	KERNEL(warps * 32, blocks)                                                                  \
 	void gemv_m##mt##_r##rows##_u##unroll##_w##warps(gemm_cuda_args a)                         \
 	{                                                                                          \
 		gemv<mt, rows, unroll, warps>(a);                                                  \
 	}
 
-GEMV(1, 1, 8, 4)
-GEMV(1, 2, 4, 8)
-GEMV(1, 4, 2, 4)
-GEMV(2, 2, 4, 4)
-GEMV(2, 4, 2, 4)
+GEMV(1, 1, 8, 4, 1)
+GEMV(1, 2, 4, 8, 1)
+GEMV(1, 4, 2, 4, 1)
+GEMV(2, 2, 4, 4, 1)
+GEMV(2, 4, 2, 4, 1)
+/* Few registers, so that all of 12,000 rows run at once on 132 multiprocessors: no second wave. */
+GEMV(1, 1, 4, 8, 6)
+GEMV(1, 2, 2, 8, 6)
+GEMV(2, 1, 4, 8, 6)
+GEMV(2, 2, 1, 8, 6)
 
 /*
  * Tensor cores, persistent blocks: each takes one stretch of W's rows and walks through it

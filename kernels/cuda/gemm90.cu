@@ -119,6 +119,21 @@ DEVICE void send_f32(u32 addr, float v, u32 bar)
 		: "memory");
 }
 
+/*
+ * Dependent launch (PTX ISA 7.8, griddepcontrol): where the host asks for it, the next launch's
+ * blocks may take the place of this one's as they end; without that both do nothing.
+ */
+DEVICE void dependents_launch()
+{
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/* Until the launch before has ended and its memory is seen; W, which nobody writes, need not. */
+DEVICE void dependents_wait()
+{
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 enum : u32 {
 	WARPS = 15, /* and one that copies: 16, so that each thread may have 128 registers */
 	GROUP = 32 * WARPS, /* columns that the warps share */
@@ -240,7 +255,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 			prefetch_bulk((const u16 *)a.w + k0 + n * a.ldw, klen * 2);
 		}
 		__nvvm_bar_warp_sync(0xffffffffu);
-		u32 first = a.window < total ? a.window : total;
+		u32 first = a.ahead < total ? a.ahead : total;
 		make_barriers(lane, 0, first);
 #pragma unroll 1
 		for (u32 i = 0; i < first; i++) {
@@ -260,7 +275,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 	DEVICE_METHOD void refill(u32 from, u32 lane, u32 total, u64 policy)
 	{
 		u32 slot = from == a.stages ? 0 : from, parity = from == a.stages ? 0 : 1;
-		u32 landed = 0, landed_parity = 0;
+		u32 landed = from > a.window ? from - a.window : 0, landed_parity = 0;
 #pragma unroll 1
 		for (u32 i = from; i < total; i++) {
 			barrier_wait(full + landed * 8, landed_parity);
@@ -396,6 +411,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_
 	if (warp == WARPS) {
 		u64 policy = evict_first();
 		u32 total = a.tiles * B::CHUNKS, first = b.fill(lane, total, policy);
+		dependents_launch();
 		named_arrive(1, THREADS);
 		if (SPLIT > 1) {
 			cluster_arrive();
@@ -411,6 +427,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_
 		if (SPLIT > 1) {
 			cluster_arrive();
 		}
+		dependents_wait();
 		b.load_x(x, strip, lane / 4, lane % 4);
 		named_sync(1, THREADS);
 		if (SPLIT > 1) {
@@ -470,6 +487,7 @@ template <u32 PIECE, u32 WARPS> DEVICE void read_ring(const gemm_cuda_span &s)
 			barrier_init(bars + i * 8, 1);
 		}
 		barrier_init_fence();
+		dependents_launch();
 		u64 policy = evict_first();
 		u32 slot = 0, parity = 1, drain = 0;
 		for (u32 i = warp; drain < STAGES; i += WARPS) {
@@ -490,6 +508,7 @@ template <u32 PIECE, u32 WARPS> DEVICE void read_ring(const gemm_cuda_span &s)
 			}
 		}
 	}
+	dependents_wait();
 	/* What is left of less than a piece. */
 	u32 x = 0;
 	for (u64 at = (u64)pieces * PIECE + tid() * 16; bid() == 0 && at < s.bytes;

@@ -64,12 +64,17 @@ uint64_t gemm_cuda_build(void)
 		.module = GEMM_CUDA_GEMM80, .m = mt, .n = 16, .k = 512, .warps = 8, .depth = d,    \
 		.x_global = true                                                                   \
 	}
-#define BULK(steps, chunk, s)                                                                      \
+#define BULK_AS(suffix, steps, chunk, s, a, d)                                                     \
 	{                                                                                          \
-		.name = "bulk_k" #steps "_c" #chunk "_s" #s, .family = GEMM_CUDA_BULK,             \
+		.name = "bulk_k" #steps "_c" #chunk "_s" #s suffix,                                \
+		.entry = "bulk_k" #steps "_c" #chunk "_s" #s, .family = GEMM_CUDA_BULK,            \
 		.module = GEMM_CUDA_GEMM90, .m = 16, .n = 8, .k = (chunk)*480, .warps = 16,        \
-		.depth = steps, .split = s                                                         \
+		.depth = steps, .split = s, .ahead = a, .dependent = d                             \
 	}
+#define BULK(steps, chunk, s)                                                                      \
+	BULK_AS("", steps, chunk, s, false, false), BULK_AS("_a", steps, chunk, s, true, false),   \
+		BULK_AS("_d", steps, chunk, s, false, true),                                       \
+		BULK_AS("_ad", steps, chunk, s, true, true)
 
 static const struct gemm_cuda_kernel kernels[] = {
 	{.name = "naive",
@@ -96,9 +101,13 @@ static const struct gemm_cuda_kernel kernels[] = {
 	F32(2),
 	F32(4),
 	F32(8),
+	GEMV(1, 2, 2, 8),
+	GEMV(1, 1, 4, 8),
 	GEMV(1, 1, 8, 4),
 	GEMV(1, 2, 4, 8),
 	GEMV(1, 4, 2, 4),
+	GEMV(2, 2, 1, 8),
+	GEMV(2, 1, 4, 8),
 	GEMV(2, 2, 4, 4),
 	GEMV(2, 4, 2, 4),
 	MMA(8, 4),
@@ -129,6 +138,11 @@ const struct gemm_cuda_kernel *gemm_cuda_find(const char *name)
 		}
 	}
 	return NULL;
+}
+
+const char *gemm_cuda_entry(const struct gemm_cuda_kernel *k)
+{
+	return k->entry ? k->entry : k->name;
 }
 
 static uint32_t up(uint32_t v, uint32_t to)
@@ -185,6 +199,7 @@ static bool plan_bulk(const struct gemm_cuda_kernel *k, const struct gemm_cuda_d
 	ret->shared = used + ret->stages * stage;
 	/* 72 KiB on their way suffice; more only make the last ones wait for one another. */
 	ret->window = (72 * 1024 + stage / 2) / stage;
+	ret->ahead = k->ahead && ret->stages > ret->window ? ret->stages : ret->window;
 	ret->rows = rows;
 	ret->rest = rest;
 	ret->tile_rows = rows / ret->tiles;
@@ -275,7 +290,7 @@ size_t gemm_cuda_rank(const struct gemm_cuda_device *d, enum gemm_dtype dtype, u
 	size_t count = 0;
 
 	for (const struct gemm_cuda_kernel *c = kernels; c->name; c++) {
-		if (c->dtype != dtype || c->wrong ||
+		if (c->dtype != dtype || c->wrong || c->ahead || c->dependent ||
 			!gemm_cuda_plan(c, d, m, n, k, vec, 1, 0, &plan)) {
 			continue;
 		}
@@ -297,11 +312,12 @@ size_t gemm_cuda_rank(const struct gemm_cuda_device *d, enum gemm_dtype dtype, u
 }
 
 static const struct gemm_cuda_read reads[] = {
-	{"read_u4_t256", GEMM_CUDA_PROBE, 256, 8, 0},
-	{"read_u8_t256", GEMM_CUDA_PROBE, 256, 4, 0},
-	{"read_p8192_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072},
-	{"read_p16384_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072},
-	{NULL, GEMM_CUDA_PROBE, 0, 0, 0},
+	{"read_u4_t256", "read_u4_t256", GEMM_CUDA_PROBE, 256, 8, 0, false},
+	{"read_u8_t256", "read_u8_t256", GEMM_CUDA_PROBE, 256, 4, 0, false},
+	{"read_p8192_w4", "read_p8192_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, false},
+	{"read_p16384_w4", "read_p16384_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, false},
+	{"read_p16384_w4_d", "read_p16384_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, true},
+	{NULL, NULL, GEMM_CUDA_PROBE, 0, 0, 0, false},
 };
 
 const struct gemm_cuda_read *gemm_cuda_reads(void)

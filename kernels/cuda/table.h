@@ -40,7 +40,8 @@ enum gemm_cuda_family {
 };
 
 struct gemm_cuda_kernel {
-	const char *name; /* also the symbol in the module */
+	const char *name;
+	const char *entry; /* the symbol in the module; NULL: NAME */
 	enum gemm_cuda_family family;
 	enum gemm_cuda_module module;
 	enum gemm_dtype dtype;
@@ -52,11 +53,14 @@ struct gemm_cuda_kernel {
 	uint16_t depth; /* loads in flight: unroll or ring stages (0: as shared memory allows) */
 	uint16_t split; /* blocks that share K */
 	bool x_global;  /* x from L1 instead of shared memory */
+	bool ahead;     /* bulk: the whole ring is filled at the start, while x comes */
+	bool dependent; /* bulk: begins while the launch before ends; not where layers are timed */
 };
 
 /* All of them, ended by a NULL name. */
 const struct gemm_cuda_kernel *gemm_cuda_kernels(void);
 const struct gemm_cuda_kernel *gemm_cuda_find(const char *name);
+const char *gemm_cuda_entry(const struct gemm_cuda_kernel *k);
 
 /* What matters of a device. */
 struct gemm_cuda_device {
@@ -67,7 +71,7 @@ struct gemm_cuda_device {
 
 struct gemm_cuda_plan {
 	uint32_t grid_x, grid_y, threads, cluster, shared, stages;
-	uint32_t rows, rest, tiles, tile_rows, tile_more, window; /* as in gemm_cuda_args */
+	uint32_t rows, rest, tiles, tile_rows, tile_more, window, ahead; /* as in gemm_cuda_args */
 };
 
 /*
@@ -82,16 +86,18 @@ bool gemm_cuda_plan(const struct gemm_cuda_kernel *k, const struct gemm_cuda_dev
 
 /*
  * The kernels that suit the shape on D, most promising first: what is launched where nobody has
- * tuned, and what to fall back on when the driver refuses a module. Never a wrong one, and
- * always at least one. Returns how many of them (at most MAX) RET got.
+ * tuned, and what to fall back on when the driver refuses a module. Never a wrong one or one
+ * that is another's with another start (AHEAD, DEPENDENT), and always at least one. Returns how
+ * many of them (at most MAX) RET got.
  */
 size_t gemm_cuda_rank(const struct gemm_cuda_device *d, enum gemm_dtype dtype, uint32_t m,
 	uint32_t n, uint32_t k, bool vec, const struct gemm_cuda_kernel **ret, size_t max);
 
-/* The read-only loops: name, threads a block, and blocks an SM. */
+/* The read-only loops: name, symbol, threads a block, and blocks an SM. */
 struct gemm_cuda_read {
-	const char *name;
+	const char *name, *entry;
 	enum gemm_cuda_module module;
 	uint32_t threads, blocks_per_sm, shared;
+	bool dependent; /* as in gemm_cuda_kernel */
 };
 const struct gemm_cuda_read *gemm_cuda_reads(void); /* ended by a NULL name */

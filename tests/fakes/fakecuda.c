@@ -21,6 +21,7 @@
  *   rot=N           before the N-th GEMM one bit of its weights flips in memory
  *   nan=1           every output is NaN
  *   noact=1         the activation is left out
+ *   nodependent=1   dependent launches are refused (1)
  */
 #include <math.h>
 #include <pthread.h>
@@ -511,8 +512,17 @@ static CUresult fake_launch_ex(
 	const struct cuda_launch_config *c, CUfunction f, void **params, void **extra)
 {
 	(void)extra;
-	return c->grid_x % c->attrs[0].value.cluster.x ? CUDA_ERROR_INVALID_VALUE
-						       : launch(f, params);
+	for (unsigned i = 0; i < c->attr_count; i++) {
+		const struct cuda_launch_attribute *a = &c->attrs[i];
+
+		if (a->id == CUDA_LAUNCH_CLUSTER_DIMENSION && c->grid_x % a->value.cluster.x) {
+			return CUDA_ERROR_INVALID_VALUE;
+		}
+		if (a->id == CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION && order("nodependent")) {
+			return CUDA_ERROR_INVALID_VALUE;
+		}
+	}
+	return launch(f, params);
 }
 
 static CUresult fake_clusters(int *ret, CUfunction f, const struct cuda_launch_config *c)

@@ -56,11 +56,11 @@ static void every_name_is_an_entry_of_its_module(void **state)
 
 	(void)state;
 	for (const struct gemm_cuda_kernel *k = gemm_cuda_kernels(); k->name; k++) {
-		assert_entry(k->module, k->name);
+		assert_entry(k->module, gemm_cuda_entry(k));
 		assert_ptr_equal(gemm_cuda_find(k->name), k);
 	}
 	for (const struct gemm_cuda_read *r = gemm_cuda_reads(); r->name; r++) {
-		assert_entry(r->module, r->name);
+		assert_entry(r->module, r->entry);
 	}
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 		assert_entry(GEMM_CUDA_PROBE, probes[i]);
@@ -129,6 +129,7 @@ static void every_plan_fits_and_covers_the_rows(void **state)
 				if (c->family == GEMM_CUDA_BULK) {
 					assert_true(p.stages >= 3 && p.window >= 2 &&
 						    p.window <= p.stages);
+					assert_true(p.ahead >= p.window && p.ahead <= p.stages);
 					assert_int_equal(p.grid_x % p.cluster, 0);
 					count_rows(&p, p.grid_x / p.cluster, n);
 				} else if (c->family == GEMM_CUDA_MMA) {
@@ -159,7 +160,7 @@ static void something_suits_every_shape(void **state)
 
 				assert_true(c >= 1);
 				for (size_t i = 0; i < c; i++) {
-					assert_false(r[i]->wrong);
+					assert_false(r[i]->wrong || r[i]->ahead || r[i]->dependent);
 					assert_int_equal(r[i]->dtype, type);
 				}
 				/* A short list is the head of the long one. */

@@ -89,6 +89,7 @@ static void times_own_kernels_library_and_reads(void **state)
 		const struct stress_tune_row *r = &k.row[i];
 
 		assert_true(r->measured && r->rounds == 3 && r->p50_ns > 0);
+		assert_int_equal(r->dependent, r->name[strlen(r->name) - 1] == 'd');
 		if (r->kind == STRESS_TUNE_OWN && !r->wrong) {
 			assert_true(r->same && r->error <= r->error_limit);
 			assert_int_equal(r->outputs, 48);
@@ -149,6 +150,20 @@ static void a_refused_module_is_a_row(void **state)
 	assert_true(find(&k, "mma_m8_d4")->measured);
 }
 
+static void without_dependent_launch_the_others_are_timed(void **state)
+{
+	(void)state;
+	setenv("FAKE_CUDA", "nodependent", 1);
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_string_equal(find(&k, "bulk_k5_c5_s1_d")->refused, "cannot be captured in a graph");
+	assert_string_equal(find(&k, "read_p16384_w4_d")->refused, "cannot be captured in a graph");
+	assert_true(find(&k, "bulk_k5_c5_s1_a")->measured);
+	setenv("FAKE_CUDA", "missing=cuLaunchKernelEx", 1);
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_null(find(&k, "bulk_k5_c5_s1_d"));
+	assert_true(find(&k, "bulk_k5_c5_s1_a")->measured);
+}
+
 static void without_the_library_its_rows_are_missing(void **state)
 {
 	(void)state;
@@ -173,6 +188,7 @@ int main(void)
 		cmocka_unit_test(fp16_sums_fail_the_check),
 		cmocka_unit_test(an_activation_left_out_is_wrong),
 		cmocka_unit_test(a_refused_module_is_a_row),
+		cmocka_unit_test(without_dependent_launch_the_others_are_timed),
 		cmocka_unit_test(without_the_library_its_rows_are_missing),
 		cmocka_unit_test(an_unknown_kernel_is_an_error),
 	};
