@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Why the same work takes another time: governors, idle states, neighbours, heat; and the floor
  * that follows. */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,21 @@ static unsigned read_ticks(const struct doctor_options *o, uint64_t *busy, uint6
 	return n;
 }
 
+/* Processes that this one started, such as the stress of the screen. */
+static unsigned count_children(void)
+{
+	_cleanup_dir_ DIR *d = opendir("/proc");
+	struct dirent *e;
+	unsigned n = 0;
+	while (d && (e = readdir(d))) {
+		uint64_t pid;
+		if (text_parse_u64(e->d_name, 10, &pid) == 0 && pid <= INT32_MAX) {
+			n += doctor_is_child((pid_t)pid);
+		}
+	}
+	return n;
+}
+
 /* Only the cores that this process may use: others are nobody's to time. */
 static void judge_neighbours(const struct doctor_options *o, struct doctor_report *r)
 {
@@ -161,6 +177,12 @@ static void judge_neighbours(const struct doctor_options *o, struct doctor_repor
 	nanosleep(&ts, NULL);
 	n = MIN(n, read_ticks(o, busy + MAX_CPUS, total + MAX_CPUS));
 
+	if (count_children() > 0) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_CLOCKS, DOCTOR_NOTE,
+			"clocks.neighbours", "A stress of this program runs: cores are not judged");
+		doctor_evidence(l, "stop it and look again");
+		return;
+	}
 	struct stress_host host = {0};
 	stress_host_read(o->root ? o->root : "", &host);
 	unsigned taken = 0, used = 0, worst_cpu = 0, worst = 0;
@@ -261,7 +283,7 @@ static void judge_launches(struct doctor_report *r, const struct doctor_gpu *g)
 }
 
 void doctor_clocks(
-	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_nvidia *n)
 {
 	judge_governor(o, r);
 	judge_idle_states(o, r);
@@ -270,5 +292,6 @@ void doctor_clocks(
 	if (!o->quick) {
 		measure_floor(r);
 	}
-	judge_launches(r, g);
+	doctor_cards(n, DOCTOR_CLOCKS, r);
+	judge_launches(r, &n->gpu);
 }

@@ -257,7 +257,6 @@ static void judge_cublaslt(struct doctor_report *r, const struct doctor_gpu *g)
 void doctor_cuda_ask(const struct doctor_options *o, struct doctor_gpu *ret)
 {
 	const struct doctor_gpu_question q = {
-		.program = o->program,
 		.libcuda = o->libcuda,
 		.cublaslt = o->libcublaslt,
 		.shape = o->shape,

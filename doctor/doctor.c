@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -90,6 +91,19 @@ char *doctor_shell_word(const char *s)
 	return text_steal(&t);
 }
 
+bool doctor_is_child(pid_t pid)
+{
+	char path[40], buf[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (file_read_at(AT_FDCWD, path, buf, sizeof(buf)) <= 0) {
+		return false;
+	}
+	/* The name in brackets may hold anything. */
+	const char *end = strrchr(buf, ')');
+	int parent;
+	return end && sscanf(end, ") %*c %d", &parent) == 1 && parent == getpid();
+}
+
 int doctor_read(const struct doctor_options *o, const char *path, char *buf, size_t size)
 {
 	struct text t = {0};
@@ -102,7 +116,7 @@ int doctor_run(const struct doctor_options *given, struct doctor_report **ret)
 {
 	struct doctor_report *r = xcalloc(1, sizeof(*r));
 	struct doctor_options o = *given;
-	struct doctor_gpu gpu = {0};
+	_cleanup_free_ struct doctor_nvidia *nvidia = xcalloc(1, sizeof(*nvidia));
 
 	if (o.shape.k == 0) {
 		struct stress_config c;
@@ -110,10 +124,10 @@ int doctor_run(const struct doctor_options *given, struct doctor_report **ret)
 		o.shape = c.shape;
 	}
 	doctor_environment(&o, r);
-	doctor_driver(&o, r, &gpu);
+	doctor_driver(&o, r, nvidia);
 	doctor_pcie(&o, r);
-	doctor_clocks(&o, r, &gpu);
-	doctor_algorithm(&o, r, &gpu);
+	doctor_clocks(&o, r, nvidia);
+	doctor_algorithm(&o, r, &nvidia->gpu);
 	*ret = r;
 	return 0;
 }

@@ -57,7 +57,6 @@ struct doctor_options {
 	const char *libcuda;   /* path in place of libcuda.so.1 */
 	const char *libnvml;
 	const char *libcublaslt;
-	const char *program;                 /* barscope, to ask the GPU's driver; /proc/self/exe */
 	struct stress_shape shape;           /* whose algorithm is judged; default 1x4096x11008 */
 	unsigned gpu_ms;                     /* how long the GPU's driver may take; default 15 s */
 	unsigned watch_ms;                   /* how long the cores are watched; default 300 */

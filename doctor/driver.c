@@ -251,33 +251,46 @@ static void judge_count(unsigned bound, struct doctor_report *r, const struct do
 			      : "sudo dmesg | grep -iE 'RmInitAdapter|NVRM: xid' | tail");
 }
 
-static void judge_vendor(const struct doctor_options *o, const struct vendor *v, unsigned gpus,
-	unsigned bound, struct doctor_report *r, struct doctor_gpu *ret)
+static void list_cards(const struct doctor_options *o, struct doctor_nvidia *n)
 {
-	bool nvidia = v->id == VENDOR_NVIDIA && loaded(o, "nvidia");
-	if (nvidia) {
-		/* First: libcuda makes nodes that are not there yet. */
-		doctor_cuda_ask(o, ret);
-	}
-	if (judge_module(o, v, r, gpus, bound) && judge_nodes(o, v, r) && nvidia) {
-		doctor_cuda(o, r, ret);
-		judge_count(bound, r, ret);
-	} else if (nvidia && ret->step == DOCTOR_GPU_DONE) {
-		doctor_cuda(o, r, ret); /* it works for all that */
-	} else if (v->id == VENDOR_NVIDIA && loaded(o, "nouveau")) {
-		struct doctor_line *l =
-			doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE, "driver.nvidia.nouveau",
-				"nouveau drives it: CUDA needs NVIDIA's own driver");
-		doctor_evidence(l, "/sys/module/nouveau; no /sys/module/nvidia");
-		doctor_fix(l, "%s", v->install);
-	} else if (v->id == VENDOR_NVIDIA) {
-		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN,
-			"driver.nvidia.libcuda", "The driver was not judged further");
-		doctor_evidence(l, "it cannot work before the line above is mended");
+	for (size_t i = 0; i < o->machine->ndev && n->ncard < DOCTOR_CARDS; i++) {
+		const struct pcie_device *d = &o->machine->dev[i];
+		if (is_bound(d, VENDOR_NVIDIA) && d->addr.known) {
+			pcie_addr_format(d->addr, n->address[n->ncard++]);
+		}
 	}
 }
 
-void doctor_driver(const struct doctor_options *o, struct doctor_report *r, struct doctor_gpu *ret)
+static void judge_nvidia(const struct doctor_options *o, const struct vendor *v, unsigned gpus,
+	unsigned bound, struct doctor_report *r, struct doctor_nvidia *ret)
+{
+	if (!loaded(o, "nvidia")) {
+		bool other = judge_module(o, v, r, gpus, bound);
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER,
+			other ? DOCTOR_NOTE : DOCTOR_UNSEEN, "driver.nvidia.libcuda",
+			other ? "CUDA needs NVIDIA's own driver"
+			      : "The driver's libraries were not looked at");
+		doctor_evidence(l, "there is no /sys/module/nvidia");
+		return;
+	}
+	/* First: libcuda makes nodes that are not there yet. */
+	doctor_cuda_ask(o, &ret->gpu);
+	judge_module(o, v, r, gpus, bound);
+	if (judge_nodes(o, v, r) || ret->gpu.step == DOCTOR_GPU_DONE) {
+		list_cards(o, ret);
+		doctor_cards_ask(o, ret);
+		doctor_cuda(o, r, &ret->gpu);
+		judge_count(bound, r, &ret->gpu);
+		doctor_cards(ret, DOCTOR_DRIVER, r);
+	} else {
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN,
+			"driver.nvidia.libcuda", "The driver's libraries were not judged");
+		doctor_evidence(l, "they cannot work without the nodes");
+	}
+}
+
+void doctor_driver(
+	const struct doctor_options *o, struct doctor_report *r, struct doctor_nvidia *ret)
 {
 	if (!o->machine) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN, "driver",
@@ -287,8 +300,11 @@ void doctor_driver(const struct doctor_options *o, struct doctor_report *r, stru
 	}
 	for (size_t i = 0; i < ARRAY_LEN(vendors); i++) {
 		unsigned bound, vfio, gpus = count(o->machine, vendors[i].id, &bound, &vfio);
-		if (gpus > vfio) {
-			judge_vendor(o, &vendors[i], gpus - vfio, bound - vfio, r, ret);
+		if (gpus > vfio && vendors[i].id == VENDOR_NVIDIA) {
+			judge_nvidia(o, &vendors[i], gpus - vfio, bound - vfio, r, ret);
+		} else if (gpus > vfio) {
+			judge_module(o, &vendors[i], r, gpus - vfio, bound - vfio);
+			judge_nodes(o, &vendors[i], r);
 		}
 		if (vfio) {
 			struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE,

@@ -53,7 +53,6 @@ struct doctor_gpu {
 };
 
 struct doctor_gpu_question {
-	const char *program;            /* NULL: /proc/self/exe */
 	const char *libcuda, *cublaslt; /* NULL: as the loader finds them */
 	struct stress_shape shape;
 	bool quick;        /* leave the launches and the shape's kernel out */

@@ -154,8 +154,8 @@ static int start(
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	/* The driver's libraries may write there; nobody shall see it. */
 	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	const int error = posix_spawn(ret, q->program ? q->program : "/proc/self/exe", &files, NULL,
-		(char *const *)argv, env);
+	const int error =
+		posix_spawn(ret, "/proc/self/exe", &files, NULL, (char *const *)argv, env);
 
 	posix_spawn_file_actions_destroy(&files);
 	return -error;
@@ -190,6 +190,19 @@ static bool listen_to(int fd, uint64_t until, struct doctor_gpu *ret)
 	}
 }
 
+/* One that is stuck in the kernel is left behind. */
+static void reap(pid_t pid, int *ret_status)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		const pid_t r = waitpid(pid, ret_status, WNOHANG);
+
+		if (r == pid || (r < 0 && errno != EINTR)) {
+			return;
+		}
+		poll(NULL, 0, tries < 10 ? 1 : 5);
+	}
+}
+
 static void ask(
 	const struct doctor_gpu_question *q, const char *pass, char **env, struct doctor_gpu *ret)
 {
@@ -219,8 +232,7 @@ static void ask(
 		snprintf(ret->why, sizeof(ret->why), "%s did not end within %u ms",
 			doctor_gpu_doing(ret->step), q->limit_ms);
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
+	reap(pid, &status);
 	if (ended && ret->step != DOCTOR_GPU_DONE && !ret->error) {
 		ret->error = -EIO;
 		if (WIFSIGNALED(status)) {

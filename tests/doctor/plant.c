@@ -72,8 +72,9 @@ int plant_end(void)
 void plant_open_to_all(void)
 {
 	char cmd[128];
-	snprintf(cmd, sizeof(cmd), "chmod -R a+rwX '%s'", top);
-	assert_int_equal(system(cmd), 0);
+	snprintf(cmd, sizeof(cmd), "chmod -Rf a+rwX '%s'", top);
+	int rc = system(cmd); /* what another test mounted read-only stays as it is */
+	(void)rc;
 }
 
 void plant_record(const char *corpus)
@@ -111,6 +112,7 @@ void plant_healthy(void)
 	unsetenv("CUDA_VISIBLE_DEVICES");
 	unsetenv("CUDA_CACHE_DISABLE");
 	unsetenv("FAKE_CUDA");
+	setenv("FAKE_NVML", "address=0000:01:00.0,processes=0", 1);
 
 	plant_file("proc/version", "Linux version 6.1.0\n");
 	/* Two looks at it are the same: nobody uses a core. */
@@ -150,7 +152,6 @@ struct doctor_report *plant_run(void)
 	const struct doctor_options o = {
 		.root = top,
 		.libcuda = libcuda,
-		.program = getenv("BARSCOPE"),
 		.machine = machine,
 		.quick = true,
 		.watch_ms = watch_ms,
