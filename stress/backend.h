@@ -28,7 +28,8 @@ struct stress_device {
 
 /* What an opened back end is; constant from open to close. */
 struct stress_facts {
-	char device[96]; /* name for people */
+	char device[96];  /* name for people */
+	char address[24]; /* of the GPU whose readings belong to the launches; "" none */
 	char kernel[32];
 	uint32_t threads, copies;
 	uint64_t bytes;        /* moved by one GEMM: weights + x + y */

@@ -258,6 +258,7 @@ static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
 	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
 	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel.of->name);
 	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);
+	text_copy(ret->address, sizeof(ret->address), g->dev->address);
 }
 
 /* -- launches -------------------------------------------------------------------------- */

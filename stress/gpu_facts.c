@@ -105,6 +105,24 @@ int stress_gpu_facts_main(int argc, char **argv)
 	_exit(0); /* without the library's own farewell */
 }
 
+int stress_gpu_unlock_main(int argc, char **argv)
+{
+	struct stress_gpu_facts f = {.processes = -1};
+	struct nvml *n;
+	struct why why = {""};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "barscope-unlock");
+	if (argc != 4) {
+		return 3;
+	}
+	f.error = nvml_open(NULL, argv[3], &n, &why);
+	f.error = f.error ? f.error : nvml_lock_clocks(n, 0, &why);
+	text_copy(f.why, sizeof(f.why), why.text);
+	put(&f);
+	_exit(0);
+}
+
 /* -- the one who wants to know ------------------------------------------------------------- */
 
 static int spawn(char **argv, int out, pid_t *ret)
@@ -215,23 +233,13 @@ static int collect(int fd, pid_t pid, const char *const *address, size_t n, int 
 	return n ? ret[0].error : -EINVAL;
 }
 
-int stress_gpu_facts(const char *const *address, size_t n, unsigned readings, bool processes,
-	int timeout_ms, struct stress_gpu_facts *ret, struct why *why)
+/* Starts the process with ARGV and takes its N answers. */
+static int question(char **argv, const char *const *address, size_t n, int timeout_ms,
+	struct stress_gpu_facts *ret, struct why *why)
 {
-	enum { FIXED = 5 };
-	_cleanup_free_ char **argv = xcalloc(FIXED + n + 1, sizeof(*argv));
-	char name[] = "barscope", worker[] = "--worker", facts[] = "facts", mask[16], want[4];
 	int fd[2];
 	pid_t pid;
 
-	snprintf(mask, sizeof(mask), "%x", readings);
-	snprintf(want, sizeof(want), "%d", processes);
-	char *const fixed[FIXED] = {name, worker, facts, mask, want};
-
-	memcpy(argv, fixed, sizeof(fixed));
-	for (size_t i = 0; i < n; i++) {
-		argv[FIXED + i] = (char *)(uintptr_t)address[i]; /* never written to */
-	}
 	if (pipe2(fd, O_CLOEXEC) < 0) {
 		const int e = -errno;
 
@@ -247,4 +255,32 @@ int stress_gpu_facts(const char *const *address, size_t n, unsigned readings, bo
 		return r;
 	}
 	return collect(in, pid, address, n, timeout_ms, ret, why);
+}
+
+int stress_gpu_unlock(const char *address, int timeout_ms, struct why *why)
+{
+	char name[] = "barscope", worker[] = "--worker", unlock[] = "unlock", at[24];
+	char *argv[] = {name, worker, unlock, at, NULL};
+	struct stress_gpu_facts answer;
+
+	text_copy(at, sizeof(at), address);
+	return question(argv, &address, 1, timeout_ms, &answer, why);
+}
+
+int stress_gpu_facts(const char *const *address, size_t n, unsigned readings, bool processes,
+	int timeout_ms, struct stress_gpu_facts *ret, struct why *why)
+{
+	enum { FIXED = 5 };
+	_cleanup_free_ char **argv = xcalloc(FIXED + n + 1, sizeof(*argv));
+	char name[] = "barscope", worker[] = "--worker", facts[] = "facts", mask[16], want[4];
+
+	snprintf(mask, sizeof(mask), "%x", readings);
+	snprintf(want, sizeof(want), "%d", processes);
+	char *const fixed[FIXED] = {name, worker, facts, mask, want};
+
+	memcpy(argv, fixed, sizeof(fixed));
+	for (size_t i = 0; i < n; i++) {
+		argv[FIXED + i] = (char *)(uintptr_t)address[i]; /* never written to */
+	}
+	return question(argv, address, n, timeout_ms, ret, why);
 }

@@ -55,5 +55,15 @@ static inline bool stress_gpu_knows(
 int stress_gpu_facts(const char *const *address, size_t n, unsigned readings, bool processes,
 	int timeout_ms, struct stress_gpu_facts *ret, struct why *why);
 
-/* The process that asks: "barscope --worker facts READINGS PROCESSES ADDRESS…". */
+/*
+ * Unlocks the clocks of the GPU at ADDRESS, by a process of its own too: after a worker that
+ * locked them has died. Errors with a sentence, -ETIMEDOUT among them.
+ */
+int stress_gpu_unlock(const char *address, int timeout_ms, struct why *why);
+
+/*
+ * The processes that do it: "barscope --worker facts READINGS PROCESSES ADDRESS…" and
+ * "barscope --worker unlock ADDRESS".
+ */
 int stress_gpu_facts_main(int argc, char **argv);
+int stress_gpu_unlock_main(int argc, char **argv);

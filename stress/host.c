@@ -263,3 +263,50 @@ void stress_host_prefer_for_oom(void)
 		close(fd);
 	}
 }
+
+/* -- links ------------------------------------------------------------------------- */
+
+static int read_pci(const char *root, const char *address, const char *name, char *buf, size_t size)
+{
+	char path[160];
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.24s/%s", address, name);
+	return read_small(root, path, buf, size);
+}
+
+/* "16.0 GT/s PCIe" is generation 4. */
+static uint32_t link_generation(const char *speed)
+{
+	static const double rate[] = {0, 2.5, 5, 8, 16, 32, 64};
+	double v = strtod(speed, NULL);
+	for (uint32_t gen = 1; gen < ARRAY_LEN(rate); gen++) {
+		if (v > rate[gen] - 0.1 && v < rate[gen] + 0.1) {
+			return gen;
+		}
+	}
+	return 0;
+}
+
+void stress_host_pci_read(const char *root, const char *address, struct stress_host_pci *ret)
+{
+	static const char *const files[] = {
+		"aer_dev_correctable", "aer_dev_nonfatal", "aer_dev_fatal"};
+	static const char *const totals[] = {
+		"TOTAL_ERR_COR ", "TOTAL_ERR_NONFATAL ", "TOTAL_ERR_FATAL "};
+	char buf[2048];
+	*ret = (struct stress_host_pci){.link_gen = 0};
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		const char *at = read_pci(root, address, files[i], buf, sizeof(buf)) > 0
+					 ? strstr(buf, totals[i])
+					 : NULL;
+		if (at) {
+			ret->aer[i] = strtoull(at + strlen(totals[i]), NULL, 10);
+			ret->has_aer = true;
+		}
+	}
+	if (read_pci(root, address, "current_link_speed", buf, sizeof(buf)) > 0) {
+		ret->link_gen = link_generation(buf);
+	}
+	if (read_pci(root, address, "current_link_width", buf, sizeof(buf)) > 0) {
+		ret->link_width = (uint32_t)strtoul(buf, NULL, 10);
+	}
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,16 @@ struct stress_host {
 
 /* ROOT is "" for the live machine, or a folder that holds proc and sys (tests). */
 void stress_host_read(const char *root, struct stress_host *ret);
+
+/* What the kernel counts and knows of one PCI device's link. */
+struct stress_host_pci {
+	bool has_aer;
+	uint64_t aer[3];               /* correctable, non-fatal, fatal errors */
+	uint32_t link_gen, link_width; /* 0: unknown */
+};
+
+/* ADDRESS: "0000:41:00.0"; ROOT as above. What cannot be read stays unknown. */
+void stress_host_pci_read(const char *root, const char *address, struct stress_host_pci *ret);
 
 /* Asks the kernel to end this process first when memory is out. Best effort. */
 void stress_host_prefer_for_oom(void);

@@ -14,6 +14,12 @@ const char *stress_event_name(unsigned kind)
 		[STRESS_EVENT_XID] = "xid",
 		[STRESS_EVENT_ECC] = "ecc",
 		[STRESS_EVENT_LINK] = "link",
+		[STRESS_EVENT_READING] = "reading",
+		[STRESS_EVENT_THROTTLED] = "throttled",
+		[STRESS_EVENT_REPLAY] = "replay",
+		[STRESS_EVENT_AER] = "aer",
+		[STRESS_EVENT_MEM_TEMPERATURE] = "mem-temperature",
+		[STRESS_EVENT_MARGIN] = "margin",
 	};
 	return kind < STRESS_EVENT_KINDS && names[kind] ? names[kind] : "?";
 }

@@ -31,6 +31,7 @@ enum {
 	STRESS_WARMUP = 1 << 14,    /* not part of any statistic */
 	STRESS_MISMATCH = 1 << 15,  /* the output's hash differs from the golden one */
 	STRESS_PERTURBED = 1 << 16, /* overlaps a telemetry reading */
+	STRESS_HUSHED = 1 << 17,    /* launched while the telemetry was told to be silent */
 };
 
 struct stress_sample {
@@ -66,15 +67,24 @@ enum stress_event_kind {
 	STRESS_EVENT_THROTTLE,    /* NVML's reason mask */
 	STRESS_EVENT_PSTATE,
 	STRESS_EVENT_XID,
-	STRESS_EVENT_ECC,  /* new errors; text: which counter */
-	STRESS_EVENT_LINK, /* generation << 8 | width */
+	STRESS_EVENT_ECC,       /* new errors; text: which counter */
+	STRESS_EVENT_LINK,      /* generation << 8 | width */
+	STRESS_EVENT_READING,   /* a call that told nothing new; text: which */
+	STRESS_EVENT_THROTTLED, /* ns that a policy took since the last reading; text: which */
+	STRESS_EVENT_REPLAY,    /* new PCIe replays */
+	STRESS_EVENT_AER,       /* new errors that the kernel counts; text: which */
+	STRESS_EVENT_MEM_TEMPERATURE, /* millidegrees Celsius */
+	STRESS_EVENT_MARGIN,          /* millidegrees to the temperature limit */
 	STRESS_EVENT_KINDS,
 };
 
 /* "note", "clock-sm", …; "?" for others. */
 const char *stress_event_name(unsigned kind);
 
-/* 64 bytes, from the worker's telemetry thread through a ring of its own. */
+/*
+ * 64 bytes, from the worker through rings beside the samples'. Readings of the telemetry: TEXT
+ * names the call, unless the kind says otherwise.
+ */
 struct stress_event {
 	uint64_t ns;      /* CLOCK_MONOTONIC_RAW when the reading began */
 	uint64_t took_ns; /* how long it took: readings perturb */

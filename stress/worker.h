@@ -33,11 +33,15 @@ struct stress_config {
 	uint32_t copies; /* rotating weight copies; 0: by rule (≥ 5 × last-level cache, at least 2)
 			  */
 	uint64_t seed;
-	uint64_t paced_ns;   /* 0: back to back */
-	char kernel[24];     /* "" : picked at run time */
-	char script[256];    /* script back end: the file */
-	double script_speed; /* 1: real time; 0: as fast as possible on a virtual clock */
-	bool no_ceiling;     /* leave out the interleaved read-only loops */
+	uint64_t paced_ns;    /* 0: back to back */
+	char kernel[24];      /* "" : picked at run time */
+	char script[256];     /* script back end: the file */
+	double script_speed;  /* 1: real time; 0: as fast as possible on a virtual clock */
+	bool no_ceiling;      /* leave out the interleaved read-only loops */
+	bool no_telemetry;    /* read nothing of the GPU beside the launches */
+	bool telemetry_test;  /* readings in every other second only: what do they cost? */
+	uint32_t lock_mhz;    /* lock the GPU's clocks for the run (root); 0: leave them */
+	uint32_t max_celsius; /* end the run there; 0: a little below the GPU's own threshold */
 };
 
 void stress_config_init(struct stress_config *c); /* the defaults: auto, 1x4096x11008, f16 */
@@ -53,13 +57,22 @@ enum stress_phase {
 	STRESS_DIED,   /* the process ended without saying so: signal or exit status in why */
 };
 
+/* What ended a run before its time. */
+enum stress_ended {
+	STRESS_ENDED_WELL, /* nothing did */
+	STRESS_ENDED_HOT,  /* the temperature limit */
+	STRESS_ENDED_XID,  /* an error that the GPU's driver reported */
+	STRESS_ENDED_LOST, /* the driver has lost the GPU */
+};
+
 /* What the worker publishes; the front reads a consistent copy. Times ns, rates bytes/s. */
 struct stress_status {
 	enum stress_phase phase;
 	bool stalled;       /* no heartbeat or sample for a second while RUNNING */
 	uint64_t silent_ns; /* since the last sign of life */
 	pid_t pid;
-	char why[240]; /* FAILED, DIED: one sentence */
+	char why[240]; /* FAILED, DIED, or ENDED early: one sentence */
+	enum stress_ended ended;
 	char backend[16], device[96], kernel[32];
 	uint32_t threads, copies;
 	uint64_t bytes;             /* moved by one GEMM: weights + x + y */
@@ -72,6 +85,10 @@ struct stress_status {
 	double error_limit; /* what rounding alone can explain; more is corruption */
 	/* What device stamps may be wrong by: the largest since the warm-up; 0 on the CPU. */
 	uint64_t clock_error_ns;
+	char address[24];       /* of the GPU; "" none */
+	char telemetry[200];    /* why readings are missing; "" */
+	uint32_t limit_celsius; /* the run ends there; 0: no limit is known */
+	uint32_t locked_mhz;    /* the clocks are, or may be, locked by this run */
 };
 
 struct stress_worker;
@@ -103,5 +120,6 @@ void stress_worker_stop(struct stress_worker *w);
 void stress_worker_destroy(struct stress_worker *w, int timeout_ms);
 
 /* The worker's own main, run in the re-executed process: "barscope --worker FD"; also that of
- * the other processes which use a GPU's driver ("--worker facts", gpu_facts.h). */
+ * the other processes which use a GPU's driver ("--worker facts", "--worker unlock": gpu_facts.h).
+ */
 int stress_worker_main(int argc, char **argv);

@@ -23,6 +23,7 @@
 #include "stress/gpu_facts.h"
 #include "stress/host.h"
 #include "stress/shared.h"
+#include "stress/watch.h"
 
 static const uint64_t wake_every_ns = 5000000;     /* one eventfd write for many samples */
 static const uint64_t control_every_ns = 20000000; /* one look at the socket */
@@ -36,13 +37,15 @@ struct engine {
 	struct stress_config config;
 	struct stress_status state;
 	struct stress_shared *shared;
-	struct stress_ring samples, events;
+	struct stress_ring samples, events, readings;
 	int sock, wake;
 	bool pause, stop;
 
 	const struct stress_backend_ops *ops;
 	struct stress_backend *backend;
 	struct stress_facts facts;
+	struct stress_watch watch;
+	bool hung; /* the telemetry is stuck in a call */
 
 	uint64_t seq;
 	uint64_t woke_ns, looked_ns;
@@ -140,6 +143,33 @@ static bool lend_beat(struct stress_lender *l)
 	beat(e, now);
 	look_at_control(e, now);
 	return !e->stop;
+}
+
+static void push_reading(void *data, const struct stress_event *event)
+{
+	struct engine *e = data;
+	stress_ring_push(&e->readings, event);
+}
+
+static bool beat_engine(void *data)
+{
+	struct engine *e = data;
+	return lend_beat(&e->lender);
+}
+
+/* What the telemetry has to say; an error of the GPU ends the run. */
+static void look_at_watch(struct engine *e, uint64_t now)
+{
+	if (stress_watch_look(&e->watch, now, &e->state)) {
+		publish(e);
+		e->stop = e->stop || e->state.ended;
+	}
+}
+
+static void finish_watch(struct engine *e)
+{
+	e->hung = !stress_watch_finish(&e->watch, &e->state);
+	publish(e);
 }
 
 /* Sleeps until UNTIL_NS (host clock) or until a request comes; beats meanwhile. */
@@ -303,6 +333,7 @@ static int launch(struct engine *e, struct why *why)
 		pace(e, &e->batch[0]);
 	}
 	take_clock_error(e);
+	stress_watch_mark(&e->watch, e->batch, (size_t)n);
 	for (int i = 0; i < n; i++) {
 		deliver(e, &e->batch[i]);
 	}
@@ -329,6 +360,7 @@ static void wait_paused(struct engine *e)
 		if (poll(&p, 1, (int)(nap_longest_ns / 1000000)) != 0) {
 			look_at_control(e, clock_ns());
 		}
+		look_at_watch(e, clock_ns());
 	}
 }
 
@@ -342,6 +374,19 @@ static void start_running(struct engine *e)
 	enter(e, now < e->warm_until_ns ? STRESS_WARMING : STRESS_RUNNING);
 }
 
+/* A launch failed: the GPU's error that explains it is reported a moment later, if at all. */
+static void blame_gpu(struct engine *e, struct why *why)
+{
+	for (int i = 0; i < 20 && e->watch.telemetry && !e->state.ended; i++) {
+		poll(NULL, 0, 10);
+		look_at_watch(e, clock_ns());
+	}
+	if (e->state.ended) {
+		struct why launch = *why;
+		why_set(why, "%s (%s)", e->state.why, launch.text);
+	}
+}
+
 static int run_loop(struct engine *e)
 {
 	struct why why = {0};
@@ -351,6 +396,7 @@ static int run_loop(struct engine *e)
 		uint64_t now = clock_ns();
 		if (now - e->looked_ns >= control_every_ns) {
 			look_at_control(e, now);
+			look_at_watch(e, now);
 		}
 		if (e->pause && !e->stop) {
 			wait_paused(e);
@@ -366,9 +412,12 @@ static int run_loop(struct engine *e)
 		}
 	}
 	if (r < 0) {
+		blame_gpu(e, &why);
+		finish_watch(e);
 		return fail(e, &why);
 	}
 	enter(e, STRESS_STOPPING);
+	finish_watch(e);
 	return 0;
 }
 
@@ -411,6 +460,20 @@ static void take_facts(struct engine *e)
 	s->golden_hash = f->golden_hash;
 }
 
+static int start_watch(struct engine *e, struct why *why)
+{
+	text_copy(e->state.address, sizeof(e->state.address), e->facts.address);
+	e->state.locked_mhz = *e->facts.address ? e->config.lock_mhz : 0;
+	publish(e);
+	int r = stress_watch_start(
+		&e->watch, &e->config, e->facts.address, push_reading, e, &e->state, why);
+	if (!r && e->config.lock_mhz) {
+		r = stress_watch_await_lock(&e->watch, beat_engine, e, &e->state, why);
+	}
+	publish(e);
+	return r;
+}
+
 static int run_engine(struct engine *e)
 {
 	struct why why = {0};
@@ -432,7 +495,13 @@ static int run_engine(struct engine *e)
 	}
 	take_facts(e);
 	be_patient(e, e->facts.expected_ns);
-	r = run_loop(e);
+	r = start_watch(e, &why);
+	if (r < 0) {
+		finish_watch(e);
+		r = r == -ECANCELED ? 0 : fail(e, &why);
+	} else {
+		r = run_loop(e);
+	}
 	e->ops->close(e->backend);
 	if (!r) {
 		enter(e, STRESS_DONE);
@@ -476,6 +545,8 @@ static int receive_config(struct engine *e)
 		&e->samples, &e->shared->samples, e->shared->sample_slots, STRESS_RING_SAMPLES);
 	stress_ring_init(
 		&e->events, &e->shared->events, e->shared->event_slots, STRESS_RING_EVENTS);
+	stress_ring_init(
+		&e->readings, &e->shared->readings, e->shared->reading_slots, STRESS_RING_EVENTS);
 	return 0;
 }
 
@@ -484,6 +555,9 @@ int stress_worker_main(int argc, char **argv)
 	uint64_t fd;
 	if (argc > 2 && !strcmp(argv[2], "facts")) {
 		return stress_gpu_facts_main(argc, argv);
+	}
+	if (argc > 2 && !strcmp(argv[2], "unlock")) {
+		return stress_gpu_unlock_main(argc, argv);
 	}
 	if (argc < 3 || text_parse_u64(argv[2], 10, &fd) < 0 || fd > 1 << 20) {
 		return 3;
@@ -500,5 +574,9 @@ int stress_worker_main(int argc, char **argv)
 		return 3;
 	}
 	stress_host_prefer_for_oom();
-	return run_engine(&e);
+	int r = run_engine(&e);
+	if (e.hung) {
+		_exit(r); /* a library that is stuck in a call would be stuck in its farewell */
+	}
+	return r;
 }
