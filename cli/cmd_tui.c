@@ -193,6 +193,14 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 	}
 }
 
+/* The screen was left for a study: its next boot, with its progress on the plain terminal. */
+static int measure(const char *study, const char *store)
+{
+	const char *argv[] = {"study", "run", study, "--store", store, NULL};
+	fprintf(stderr, "barscope study run %s\n", study);
+	return cmd_study(store ? 5 : 3, (char **)(uintptr_t)argv);
+}
+
 int cmd_tui(int argc, char **argv)
 {
 	struct tui_options o = {.fps = 20};
@@ -217,6 +225,10 @@ int cmd_tui(int argc, char **argv)
 		return take_picture(&o, &p);
 	}
 	struct why why;
-	int r = tui_run(&o, &why);
-	return r < 0 ? cmd_fail(EXIT_USAGE, "%s", why.text) : r;
+	char study[TUI_STUDY_NAME];
+	int r = tui_run(&o, study, &why);
+	if (r < 0) {
+		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	return *study ? measure(study, o.store) : r;
 }

@@ -6,27 +6,9 @@
 #include "cli/print_runs.h"
 #include "cli/study.h"
 
-/* A's or B's state in words: "with Above 4G Decoding ON". */
-static const char *state_words(char side)
-{
-	return side == 'B' ? "ON" : "OFF";
-}
-
 void cmd_study_next(struct text *t, const struct cmd_study *s)
 {
-	char next = runs_study_next(&s->study, &s->boots);
-	size_t done = runs_study_count(&s->boots, 'A') + runs_study_count(&s->boots, 'B');
-	if (!next) {
-		text_addf(t, "The study is complete: barscope study report %s\n", s->study.name);
-		return;
-	}
-	text_addf(t, "Now boot with %s %s (%c) and say 'barscope study run %s': %zu of %u.\n",
-		*s->study.change ? s->study.change : "the change", state_words(next), next,
-		s->study.name, done + 1, 2 * s->study.boots);
-	const struct runs_study_boot *last = s->boots.n ? &s->boots.boot[s->boots.n - 1] : NULL;
-	if (last && last->side == next) {
-		text_add(t, "It is the state of the boot before: only restart.\n");
-	}
+	runs_study_say_next(&s->study, &s->boots, t);
 }
 
 /* ln of the mean band of each measured boot is in the runs; here only what the plan promises. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/why.h"
 #include "runs/compare.h"
 #include "runs/store.h"
@@ -76,6 +77,9 @@ int runs_study_runs(
 char runs_study_planned(uint32_t k);
 /* Which side the next boot should be, given those that count; 0: the study is complete. */
 char runs_study_next(const struct runs_study *s, const struct runs_study_boots *b);
+/* What is to be done next, in one or two lines for a person. */
+void runs_study_say_next(
+	const struct runs_study *s, const struct runs_study_boots *b, struct text *t);
 /* Boots of SIDE that count: measured, or did not start. */
 size_t runs_study_count(const struct runs_study_boots *b, char side);
 

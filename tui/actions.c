@@ -115,6 +115,59 @@ void tui_app_record(struct tui_app *a)
 		"environment. Runs of one label in several boots are one side of a comparison.");
 }
 
+/* -- studies -------------------------------------------------------------------------- */
+
+static bool take_study(struct tui_app *a, struct tui_modal *m)
+{
+	const struct tui_library *l = &a->library;
+	for (size_t i = 0; i < l->nstudy; i++) {
+		const struct runs_study *s = &l->study[i].study;
+		if (s->id == m->about && l->study[i].next) {
+			text_copy(a->study, sizeof(a->study), s->name);
+			a->quit = true;
+		} else if (s->id == m->about) {
+			char side[2][64];
+			snprintf(side[0], sizeof(side[0]), "study:%s/A", s->name);
+			snprintf(side[1], sizeof(side[1]), "study:%s/B", s->name);
+			tui_library_compare(&a->library, side[0], side[1]);
+		}
+	}
+	return true;
+}
+
+void tui_app_study(struct tui_app *a, const struct tui_study *s)
+{
+	if (!s) {
+		tui_app_say(a, TUI_TONE_NOTE,
+			"no study is in progress; 'barscope study new' plans one");
+		return;
+	}
+	struct text t = {0};
+	char title[64];
+	snprintf(title, sizeof(title), "Study %s", s->study.name);
+	text_addf(&t, "%s: %zu of %u boots are there. ", s->study.change, s->done,
+		2 * s->study.boots);
+	if (s->next && !s->here) {
+		text_addf(&t, "This boot is not measured yet; by the plan it is one %s it (%c). ",
+			s->next == 'B' ? "with" : "without", s->next);
+		text_add(&t, "Leave the screen and measure it now?");
+	} else if (s->next) {
+		text_add(&t, "This boot is measured. ");
+		runs_study_say_next(&s->study, &s->boots, &t);
+	} else {
+		text_add(&t, "It is complete. Show its comparison?");
+	}
+	for (size_t i = 0; i < t.len; i++) {
+		t.s[i] = t.s[i] == '\n' ? ' ' : t.s[i];
+	}
+	if (s->next && s->here) {
+		tui_modal_notice(&a->modal, title, t.s);
+	} else {
+		tui_modal_question(&a->modal, title, t.s, take_study, s->study.id);
+	}
+	text_finish(&t);
+}
+
 /* -- the form of what runs ----------------------------------------------------------- */
 
 enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE };

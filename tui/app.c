@@ -330,6 +330,9 @@ static void action_key(struct tui_app *a, uint32_t key)
 	case 'R':
 		tui_app_record(a);
 		break;
+	case 'S':
+		tui_app_study(a, tui_library_due(&a->library));
+		break;
 	case 'r':
 		if (a->options.demo) {
 			tui_app_say(a, TUI_TONE_PLAIN, "the demo's machine is not read again");

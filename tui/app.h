@@ -108,6 +108,8 @@ struct tui_app {
 	uint64_t plan_size;     /* 0: what shows all of the VRAM */
 	bool plan_stale;        /* the machine or the size is another one now */
 	struct tui_library library;
+	bool studies_asked;
+	char study[48]; /* asked: leave, and measure this boot for this study */
 	struct tui_checkup checkup;
 	bool plain;                    /* asked: the view as plain text outside the screen */
 	struct runs_readings readings; /* the device's last */
@@ -169,6 +171,8 @@ void tui_app_start(struct tui_app *a);
 /* Opens the form of what is to run; asks for a label, or ends the recording. */
 void tui_app_edit(struct tui_app *a);
 void tui_app_record(struct tui_app *a);
+/* Shows a study and its next step; S NULL: the newest that is not complete. */
+void tui_app_study(struct tui_app *a, const struct tui_study *s);
 /* Works out what changed since the baseline, from what is known of both machines. */
 void tui_app_compare_then(struct tui_app *a);
 void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...) PRINTF(3, 4);

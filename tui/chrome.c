@@ -212,6 +212,24 @@ static void describe_store(const struct tui_app *a, char *buf, size_t size)
 	}
 }
 
+/* The study that waits for its next boot, where there is room to say it; "" when none does. */
+static void describe_study(const struct tui_app *a, int room, char *buf, size_t size)
+{
+	const struct tui_study *s = tui_library_due(&a->library);
+	buf[0] = '\0';
+	if (!s) {
+		return;
+	}
+	int n = snprintf(buf, size, "study %s: %zu of %u boots, S: the next step", s->study.name,
+		s->done, 2 * s->study.boots);
+	if (n > room) {
+		n = snprintf(buf, size, "study %zu/%u: S", s->done, 2 * s->study.boots);
+	}
+	if (n > room) {
+		buf[0] = '\0';
+	}
+}
+
 void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
 	struct state_line s;
@@ -224,6 +242,12 @@ void tui_status_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_r
 	const char *text = said ? a->message.text : *store ? store : NULL;
 	unsigned style = said ? tui_tone_style(a->message.tone) : TUI_BAD;
 	int w = tui_text_width(c, s.text) + 3;
+	char study[160];
+	if (!text) {
+		describe_study(a, r.w - w - 4, study, sizeof(study));
+		text = *study ? study : NULL;
+		style = TUI_NOTE;
+	}
 	if (text && w + 3 + tui_text_width(c, text) > r.w - 1) {
 		tui_text_fit(c, r, 1, 0, r.w - 2, style, text);
 		return;

@@ -64,6 +64,7 @@ static void take_loaded(struct tui_keep *k, const struct runs_loaded *l)
 	runs_hist_merge(&b->hist, &from->hist);
 	set_band(b);
 	b->marked = from->marked;
+	b->name[0] = '\0';
 	b->same_boot = l->same_boot;
 	b->stored = true;
 	text_copy(b->backend, sizeof(b->backend), from->backend);
@@ -87,7 +88,7 @@ static unsigned poll_load(struct tui_keep *k, const char **ret_record, size_t *r
 	}
 	k->load_ticket = 0;
 	const struct runs_loaded *l = done == 1 ? runs_recorder_loaded(k->recorder) : NULL;
-	if (!l) {
+	if (!l || *k->baseline.name) {
 		return 0;
 	}
 	take_loaded(k, l);
@@ -147,6 +148,7 @@ void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	runs_hist_merge(&b->hist, h);
 	set_band(b);
 	b->marked = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	b->name[0] = '\0';
 	b->same_boot = true;
 	b->stored = false;
 	b->env = (struct tui_changes){0};
@@ -166,6 +168,20 @@ void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	text_copy(mark.dtype, sizeof(mark.dtype), info.dtype);
 	k->mark_ticket = runs_recorder_mark(k->recorder, &mark); /* copies the histogram */
 	k->load_ticket = 0; /* what is stored is older than this */
+}
+
+void tui_keep_refer(struct tui_keep *k, const char *name, const struct runs_loaded *l)
+{
+	take_loaded(k, l);
+	text_copy(k->baseline.name, sizeof(k->baseline.name), name);
+}
+
+void tui_keep_unrefer(struct tui_keep *k)
+{
+	k->baseline.name[0] = '\0';
+	k->baseline.band.set = false;
+	runs_hist_reset(&k->baseline.hist);
+	k->asked[0] = '\0'; /* what is stored is asked for again */
 }
 
 int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,

@@ -20,6 +20,7 @@ struct tui_baseline {
 	struct tui_band band; /* host latency of the GEMM; band.set: there is one */
 	struct runs_hist hist;
 	int64_t marked; /* UNIX ns */
+	char name[64];  /* stored runs in the baseline's place: "run:12"; "": it is the baseline */
 	bool same_boot, stored;
 	char backend[16], device[96], shape[32], dtype[8];
 	struct tui_changes env; /* kernel, driver, governor … then and now */
@@ -62,6 +63,11 @@ void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, co
 /* H of the last WINDOW_NS becomes the baseline, at once here and soon on the disk. */
 void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	const struct stress_config *c, const struct runs_hist *h, uint64_t window_ns);
+
+/* Stored runs take the baseline's place on the screen; the store keeps its own. */
+void tui_keep_refer(struct tui_keep *k, const char *name, const struct runs_loaded *l);
+/* … and give it back. */
+void tui_keep_unrefer(struct tui_keep *k);
 
 /* Records what runs under LABEL, or says why not. */
 int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,

@@ -57,7 +57,7 @@ static void draw_legend(const struct tui_app *a, struct tui_canvas *c, struct tu
 	}
 	tui_put(c, row, 1, 0, TUI_BASELINE, c->glyphs->dash);
 	tui_put(c, row, 2, 0, TUI_BASELINE, c->glyphs->dash);
-	snprintf(text, sizeof(text), "baseline p50 %s ±%.1f %%, %s%s",
+	snprintf(text, sizeof(text), "%s p50 %s ±%.1f %%, %s%s", *b->name ? b->name : "baseline",
 		text_ns((uint64_t)b->band.p50, t),
 		(b->band.p95 - b->band.p5) / 2 / b->band.p50 * 100,
 		date[0] == ' ' ? date + 1 : date, b->same_boot ? "" : ", another boot");

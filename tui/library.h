@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The store's other side: a job that reads it for the screen, labels and removes runs, and
- * compares. The recorder writes beside it, each with a connection of its own. Nothing here
- * waits for the disk. Main thread.
+ * The store's other side: a job that reads it for the screen, labels and removes runs, compares,
+ * and knows the studies. The recorder writes beside it, each with a connection of its own. Nothing
+ * here waits for the disk. Main thread.
  */
 #pragma once
 
@@ -14,6 +14,8 @@
 #include "base/why.h"
 #include "runs/compare.h"
 #include "runs/info.h"
+#include "runs/recorder.h"
+#include "runs/study.h"
 #include "tui/changes.h"
 
 /* A run with the figures that a list shows. */
@@ -33,15 +35,33 @@ struct tui_comparison {
 	bool machines_known;         /* both sides kept one */
 };
 
+/* A study as a list shows it. */
+struct tui_study {
+	struct runs_study study;
+	struct runs_study_boots boots;
+	size_t done; /* boots that count */
+	char next;   /* 'A' or 'B'; 0: complete */
+	bool here;   /* this boot is filed */
+};
+
+/* Stored runs in a baseline's place. */
+struct tui_reference {
+	char name[128]; /* "run:12", "label:before", "study:NAME/A" */
+	struct runs_loaded loaded;
+};
+
 struct tui_library {
 	struct job *job;
 	char *path;          /* the store; NULL: none is kept */
 	struct tui_run *run; /* newest first; owned */
 	size_t nrun;
+	struct tui_study *study; /* newest first; owned */
+	size_t nstudy;
 	bool loaded;                       /* the list was read at least once */
 	unsigned asked;                    /* jobs under way */
 	struct why why;                    /* the last failure; "" */
 	struct tui_comparison *comparison; /* owned; NULL: none */
+	struct tui_reference *reference;   /* the last one asked for; owned; NULL: none */
 	char chosen[128];                  /* the first side of the next comparison; "" none */
 };
 
@@ -51,10 +71,17 @@ int tui_library_finish(struct tui_library *l, int timeout_ms);
 int tui_library_fd(const struct tui_library *l);
 
 void tui_library_reload(struct tui_library *l);
+/* The studies alone, which is quick. */
+void tui_library_studies(struct tui_library *l);
 void tui_library_label(struct tui_library *l, int64_t run, const char *label);
 void tui_library_remove(struct tui_library *l, int64_t run);
 /* A and B as `barscope compare` takes them. */
 void tui_library_compare(struct tui_library *l, const char *a, const char *b);
+
+/* Has the latencies of REF read, to be drawn behind what runs. */
+void tui_library_refer(struct tui_library *l, const char *ref);
+/* The newest study that is not complete, or NULL. */
+const struct tui_study *tui_library_due(const struct tui_library *l);
 
 /* Lets the comparison go. */
 void tui_library_forget(struct tui_library *l);
@@ -64,5 +91,6 @@ enum tui_library_news {
 	TUI_LIBRARY_COMPARED = 2,
 	TUI_LIBRARY_CHANGED = 4, /* a label or a removal took place */
 	TUI_LIBRARY_FAILED = 8,
+	TUI_LIBRARY_REFERRED = 16,
 };
 unsigned tui_library_poll(struct tui_library *l);

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "tui/demo.h"
 
 struct loop {
@@ -240,8 +241,9 @@ static void turn(struct loop *l)
 	draw(l, key);
 }
 
-int tui_run(const struct tui_options *o, struct why *why)
+int tui_run(const struct tui_options *o, char ret_study[static TUI_STUDY_NAME], struct why *why)
 {
+	ret_study[0] = '\0';
 	struct loop *l = calloc(1, sizeof(*l));
 	if (!l) {
 		why_set(why, "no memory for the screen");
@@ -281,6 +283,7 @@ int tui_run(const struct tui_options *o, struct why *why)
 	/* The terminal first: whatever takes long from here on, the user has it back. */
 	tui_screen_close(l->screen);
 	int status = l->app.exit_status;
+	text_copy(ret_study, TUI_STUDY_NAME, l->app.study);
 	bool clean = tui_app_finish(&l->app);
 	if (!clean) {
 		_exit(status);

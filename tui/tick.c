@@ -144,8 +144,10 @@ static void announce(struct tui_app *a)
 	tui_app_compare_then(a);
 	char text[200];
 	tui_changes_join(&a->since, text, sizeof(text));
-	const char *when =
-		a->keep.baseline.same_boot ? "this boot's baseline" : "baseline of before";
+	const struct tui_baseline *b = &a->keep.baseline;
+	const char *when = *b->name       ? b->name
+			   : b->same_boot ? "this boot's baseline"
+					  : "baseline of before";
 	if (a->since.n) {
 		tui_app_say(a, TUI_TONE_NOTE, "%s; since then: %s", when, text);
 	} else {
@@ -167,6 +169,30 @@ static void tell_crash(struct tui_app *a)
 		tui_modal_notice(&a->modal, "The machine went down", text);
 	}
 	a->crash_told = true;
+}
+
+/* Stored runs come into the baseline's place, with their machine. */
+static void take_reference(struct tui_app *a)
+{
+	const struct tui_reference *r = a->library.reference;
+	const struct stress_status *st = &a->live.status;
+	if (a->live.have_status && *st->backend &&
+		strcmp(st->backend, r->loaded.baseline.backend) != 0) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s ran on %s, and %s runs now: not comparable",
+			r->name, r->loaded.baseline.backend, st->backend);
+		return;
+	}
+	tui_keep_refer(&a->keep, r->name, &r->loaded);
+	if (r->loaded.machine) {
+		tui_machine_parse_then(&a->machine, r->loaded.machine, r->loaded.machine_len);
+	} else {
+		pcie_snapshot_destroy(a->machine.then);
+		a->machine.then = NULL;
+	}
+	a->announce = true;
+	a->compare_scroll = 0;
+	tui_library_forget(&a->library);
+	tui_app_view(a, TUI_VIEW_COMPARE);
 }
 
 static void ask_baseline(struct tui_app *a)
@@ -212,12 +238,20 @@ static void tick_store(struct tui_app *a)
 		}
 	}
 	ask_baseline(a);
+	/* The studies, once the recorder has looked at the store. */
+	if (!a->studies_asked && k->state.phase != RUNS_REC_OPENING) {
+		a->studies_asked = true;
+		tui_library_studies(&a->library);
+	}
 
 	unsigned library = tui_library_poll(&a->library);
 	a->dirty |= library != 0;
 	if (library & TUI_LIBRARY_COMPARED) {
 		a->compare_scroll = 0;
 		tui_app_view(a, TUI_VIEW_COMPARE);
+	}
+	if (library & TUI_LIBRARY_REFERRED) {
+		take_reference(a);
 	}
 	if (library & TUI_LIBRARY_FAILED) {
 		tui_app_say(a, TUI_TONE_BAD, "%s", a->library.why.text);

@@ -9,10 +9,11 @@
 
 #include "base/text.h"
 #include "tui/figures.h"
+#include "tui/latency.h"
 #include "tui/pen.h"
 #include "tui/view.h"
 
-enum { LABEL = 10, CELL = 16 };
+enum { LABEL = 10, CELL = 16, WIDE = 100 };
 
 /* One line of a table: name, before, after, factor. */
 static void draw_line(struct tui_pen *p, const char *name, const char *a, const char *b,
@@ -79,6 +80,38 @@ static void draw_changes(struct tui_pen *p, const struct tui_app *a)
 			    : "The machine of the baseline is not known.");
 }
 
+/* The verdict on its ladder, with what holds it there. */
+static void draw_ladder(struct tui_pen *p, enum runs_verdict at, const char *why)
+{
+	static const struct {
+		enum runs_verdict verdict;
+		const char *name;
+		unsigned style;
+	} rungs[] = {
+		{RUNS_BETTER, "better: steadier than boots differ by themselves", TUI_GOOD},
+		{RUNS_WORSE, "worse: less steady than boots differ by themselves", TUI_BAD},
+		{RUNS_NO_DIFFERENCE, "no difference shown", TUI_STRONG},
+		{RUNS_DESCRIPTION, "a description: too few boots for a verdict", TUI_NOTE},
+		{RUNS_NOT_COMPARABLE, "not comparable", TUI_BAD},
+	};
+	tui_pen_heading(p, "Ladder");
+	for (size_t i = 0; i < ARRAY_LEN(rungs); i++) {
+		bool here = rungs[i].verdict == at;
+		int y = p->y++ - p->scroll;
+		if (p->measure || y < 0 || y >= p->r.h) {
+			continue;
+		}
+		const struct tui_glyphs *g = p->c->glyphs;
+		tui_put(p->c, p->r, 0, y, here ? rungs[i].style : TUI_FRAME,
+			here ? g->pointer : g->vline);
+		int x = tui_text_fit(p->c, p->r, 2, y, p->r.w - 2,
+			here ? rungs[i].style : TUI_FAINT, rungs[i].name);
+		if (here && x + 4 < p->r.w) {
+			tui_textf(p->c, p->r, x, y, TUI_TEXT, " (%s)", why);
+		}
+	}
+}
+
 static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
 {
 	const struct tui_baseline *b = &a->keep.baseline;
@@ -87,10 +120,11 @@ static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
 		tui_pen_wrap(p, 0, TUI_FAINT,
 			"There is no baseline yet. b makes what is on the screen the baseline; it "
 			"comes back after a reboot, and this page shows both with what changed in "
-			"the machine. Two stored runs are compared from the Runs view with c.");
+			"the machine. In the Runs view b draws stored runs behind what runs now, "
+			"and c compares two runs, labels or studies.");
 		return;
 	}
-	draw_line(p, "", "baseline", "now", NAN, false);
+	draw_line(p, "", *b->name ? b->name : "baseline", "now", NAN, false);
 	draw_times(p, "p50", b->band.p50, (double)f->p50);
 	draw_bands(p, (b->band.p95 - b->band.p5) / 2 / b->band.p50, f->band);
 	draw_times(p, "p5", b->band.p5, (double)f->p5);
@@ -101,12 +135,56 @@ static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
 	draw_times(p, "max", (double)b->hist.max, (double)f->max);
 	char n[2][TUI_COUNT_MAX];
 	draw_line(p, "samples", tui_count(b->hist.total, n[0]), tui_count(f->n, n[1]), NAN, false);
-	tui_pen_gap(p);
-	tui_pen_wrap(p, 0, TUI_NOTE,
-		b->same_boot ? "Both are of this boot: a description of the moment, no verdict."
-			     : "One boot a side is a description and no verdict: boots differ by "
-			       "themselves. barscope study plans the boots that a verdict needs.");
+	draw_ladder(p, RUNS_DESCRIPTION,
+		b->same_boot ? "both of this boot: of the moment" : "one boot a side");
+	tui_pen_wrap(p, 0, TUI_FAINT,
+		b->same_boot ? "Two moments of one boot tell nothing of a change between boots."
+			     : "Boots differ by themselves: barscope study plans those that a "
+			       "verdict needs, four a side at least.");
 	draw_changes(p, a);
+}
+
+/* Each boot's band as a mark on one logarithmic axis, a line a side: is the difference larger
+ * than what boots differ by? */
+static void draw_strip(const struct runs_pair *k, struct tui_pen *p)
+{
+	const struct runs_values *sides[] = {&k->a, &k->b};
+	double lo = INFINITY, hi = -INFINITY;
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s]->n; i++) {
+			lo = fmin(lo, sides[s]->log_band[i]);
+			hi = fmax(hi, sides[s]->log_band[i]);
+		}
+	}
+	struct tui_rect bar = {p->r.x + LABEL, 0, MIN(p->r.w - LABEL, 2 * CELL + 12), 1};
+	if (!isfinite(lo) || !isfinite(hi) || bar.w < 12) {
+		return;
+	}
+	double margin = fmax((hi - lo) * 0.05, 0.01);
+	lo -= margin;
+	hi += margin;
+	for (size_t s = 0; s < 3; s++) {
+		int y = p->y++ - p->scroll;
+		bar.y = p->r.y + y;
+		if (p->measure || y < 0 || y >= p->r.h) {
+			continue;
+		}
+		if (s == 2) {
+			char t[2][24];
+			snprintf(t[0], sizeof(t[0]), "±%.3g %%", exp(lo) * 100);
+			snprintf(t[1], sizeof(t[1]), "±%.3g %%", exp(hi) * 100);
+			tui_text(p->c, bar, 0, 0, TUI_FAINT, t[0]);
+			tui_text_right(p->c, bar, 0, 0, TUI_FAINT, t[1]);
+			continue;
+		}
+		tui_text(p->c, p->r, 0, y, TUI_FAINT, s ? "band of B" : "band of A");
+		tui_hline(p->c, bar, 0, 0, bar.w, TUI_FRAME, p->c->glyphs->hline);
+		for (size_t i = 0; i < sides[s]->n; i++) {
+			double share = (sides[s]->log_band[i] - lo) / (hi - lo);
+			tui_put(p->c, bar, (int)(share * (bar.w - 1)), 0,
+				s ? TUI_MEDIAN : TUI_BASELINE, p->c->glyphs->up);
+		}
+	}
 }
 
 static void draw_pair(const struct runs_pair *k, struct tui_pen *p)
@@ -135,9 +213,45 @@ static void draw_pair(const struct runs_pair *k, struct tui_pen *p)
 		}
 		draw_line(p, name, s[0], s[1], NAN, false);
 	}
+	draw_strip(k, p);
 	if (k->tested) {
 		tui_pen_line(p, 0, TUI_TEXT, "spread: factor %.3g (%.3g to %.3g), p %.3g",
 			k->ratio.estimate, k->ratio.low, k->ratio.high, k->p);
+	}
+}
+
+/* The median of a side's medians; 0: no run has such samples. */
+static double middle(const struct runs_side *s, unsigned series, unsigned layer)
+{
+	double v[RUNS_BOOTS_MAX];
+	size_t n = 0;
+	for (size_t i = 0; i < s->n && n < RUNS_BOOTS_MAX; i++) {
+		const struct runs_description *d = &s->run[i].layer[series][layer];
+		if (d->n) {
+			v[n++] = (double)d->p50;
+		}
+	}
+	return n ? runs_boots_median(v, n) : 0;
+}
+
+/* Layers of the GEMM and the probes beside it: description, never a verdict. */
+static void draw_layers(const struct tui_comparison *c, struct tui_pen *p)
+{
+	bool any = false;
+	for (unsigned s = 0; s < STRESS_SERIES; s++) {
+		for (unsigned l = 0; l < RUNS_CYCLES; l++) {
+			double a = middle(&c->side[0], s, l), b = middle(&c->side[1], s, l);
+			bool whole = s == STRESS_GEMM && l == RUNS_HOST; /* stands above */
+			if (whole || (a <= 0 && b <= 0) || (s != STRESS_GEMM && l != RUNS_HOST)) {
+				continue;
+			}
+			if (!any) {
+				tui_pen_heading(p, "Layers and probes, p50, described only");
+			}
+			any = true;
+			draw_times(p, s == STRESS_GEMM ? runs_layer_name(l) : runs_series_name(s),
+				a, b);
+		}
 	}
 }
 
@@ -151,9 +265,14 @@ static void draw_stored(const struct tui_comparison *c, struct tui_pen *p)
 	tui_pen_pair(p, 0, LABEL, "B", TUI_MEDIAN, "%s", c->name[1]);
 	tui_pen_gap(p);
 	tui_pen_wrap(p, 0, style, k->sentence);
+	char boots[64];
+	snprintf(boots, sizeof(boots), "%zu and %zu boot%s", c->side[0].nboot, c->side[1].nboot,
+		c->side[1].nboot == 1 ? "" : "s");
+	draw_ladder(p, k->verdict, boots);
 	for (size_t i = 0; i < k->npair; i++) {
 		draw_pair(&k->pair[i], p);
 	}
+	draw_layers(c, p);
 	if (k->nreason) {
 		tui_pen_heading(p, "Not comparable because of");
 	}
@@ -182,9 +301,14 @@ static void draw_text(const struct tui_app *a, struct tui_pen *p)
 
 static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
-	const char *remark =
-		a->library.comparison ? "stored runs; Esc: the baseline" : "the baseline and now";
+	const char *remark = a->library.comparison    ? "stored runs; Esc: the baseline"
+			     : *a->keep.baseline.name ? "stored and now; Esc: the baseline"
+						      : "the baseline and now";
 	r = tui_inset(tui_section(c, r, TUI_TITLE, "Compare", remark), 1, 0);
+	if (!a->library.comparison && a->keep.baseline.band.set && r.w >= WIDE) {
+		struct tui_rect side = tui_take_right(&r, r.w * 2 / 5);
+		tui_histogram_draw(a, c, tui_take_top(&side, MIN(side.h, 16)));
+	}
 	struct tui_pen measure = {.c = c, .r = r, .measure = true};
 	draw_text(a, &measure);
 	struct tui_pen p = {.c = c, .r = r};
@@ -217,8 +341,11 @@ static bool key_pressed(struct tui_app *a, struct tui_input in)
 		step = 3 * in.wheel;
 		break;
 	case TUI_KEY_ESCAPE:
-		if (!a->library.comparison) {
+		if (!a->library.comparison && !*a->keep.baseline.name) {
 			return false;
+		}
+		if (!a->library.comparison) {
+			tui_keep_unrefer(&a->keep);
 		}
 		tui_library_forget(&a->library);
 		a->compare_scroll = 0;

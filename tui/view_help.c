@@ -15,6 +15,7 @@ static const struct chapter chapters[] = {
 			{"e", "what runs: back end, shape, threads, pace"},
 			{"b", "what is shown becomes the baseline"},
 			{"R", "record what runs under a label; again: end it"},
+			{"S", "the study in progress: what comes next"},
 			{"+ -", "shorter, longer window"}, {"l", "linear or logarithmic axis"},
 			{"f", "freeze, go on"}, {"/ n N", "search in a list, next, previous"},
 			{"r", "read the machine again"}, {"y", "this view as plain text, to copy"},
@@ -28,8 +29,9 @@ static const struct chapter chapters[] = {
 			    {"← →", "freeze, and read a column"},
 			    {"PgUp PgDn", "back and forth in time"}, {"End", "to the present"},
 			    {"L", "host, device, launch, notify"}}},
-	{"Runs", {{"c", "choose, then on another one: compare"}, {"l", "label"},
-			 {"d", "remove, after a question"}}},
+	{"Runs", {{"c", "choose, then on another one: compare both; twice on a study: its sides"},
+			 {"b", "drawn behind what runs now; Esc in Compare ends it"},
+			 {"l", "label"}, {"d", "remove, after a question"}}},
 	{"Terminal", {{"Ctrl-L", "draw the screen anew"}, {"Ctrl-Z", "suspend; fg comes back"}}},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The store: its runs, newest first, to label, remove and compare. */
+/* The store: its studies, then its runs, newest first, to label, remove and compare. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,19 @@
 
 static size_t rows(const struct tui_app *a)
 {
-	return a->library.nrun;
+	return a->library.nstudy + a->library.nrun;
+}
+
+/* Row I is a study, or a run: one of both. */
+static const struct tui_study *study_at(const struct tui_app *a, size_t i)
+{
+	return i < a->library.nstudy ? &a->library.study[i] : NULL;
+}
+
+static const struct tui_run *run_at(const struct tui_app *a, size_t i)
+{
+	size_t k = i - a->library.nstudy;
+	return i >= a->library.nstudy && k < a->library.nrun ? &a->library.run[k] : NULL;
 }
 
 static void when_text(int64_t ns, char *buf, size_t size)
@@ -26,7 +38,12 @@ static void when_text(int64_t ns, char *buf, size_t size)
 
 static void row_text(const struct tui_app *a, size_t i, char *buf, size_t size)
 {
-	const struct runs_info *k = &a->library.run[i].info;
+	const struct tui_study *s = study_at(a, i);
+	if (s) {
+		snprintf(buf, size, "study %s %s", s->study.name, s->study.change);
+		return;
+	}
+	const struct runs_info *k = &run_at(a, i)->info;
 	char when[24];
 	when_text(k->started, when, sizeof(when));
 	snprintf(buf, size, "%lld %s %s %s %s %s", (long long)k->id, k->label, when, k->backend,
@@ -47,14 +64,36 @@ static unsigned state_style(enum runs_state s)
 	}
 }
 
+/* "study", name, what is changed, how far it is, which side is next. */
+static void draw_study_row(const struct tui_study *s, struct tui_canvas *c, struct tui_rect row)
+{
+	char text[80];
+	int label = row.w >= 100 ? 24 : row.w >= 70 ? 16 : 12;
+	tui_text(c, row, 2, 0, TUI_TITLE, "study");
+	tui_text_fit(c, row, 8, 0, label - 1, TUI_STRONG, s->study.name);
+	const char *next = !s->next ? "complete" : s->here ? "restart" : "this boot is due";
+	snprintf(text, sizeof(text), "%zu of %u boots, %s", s->done, 2 * s->study.boots, next);
+	int w = tui_text_width(c, text), x = 8 + label;
+	if (x + w + 2 > row.w) {
+		snprintf(text, sizeof(text), "%zu of %u boots", s->done, 2 * s->study.boots);
+		w = tui_text_width(c, text);
+	}
+	tui_text_fit(c, row, x, 0, row.w - x - w - 3, TUI_TEXT, s->study.change);
+	tui_text_right(c, row, 1, 0, s->next ? TUI_NOTE : TUI_GOOD, text);
+}
+
 /* Columns: id, label, start, state, what, p50, band; the later ones need room. */
 static void draw_row(
 	const void *data, size_t i, bool at_cursor, struct tui_canvas *c, struct tui_rect row)
 {
 	const struct tui_app *a = data;
-	const struct tui_run *k = &a->library.run[i];
 	char t[TEXT_TIME_MAX], s[80];
 	(void)at_cursor;
+	if (study_at(a, i)) {
+		draw_study_row(study_at(a, i), c, row);
+		return;
+	}
+	const struct tui_run *k = run_at(a, i);
 	snprintf(s, sizeof(s), "%lld", (long long)k->info.id);
 	tui_text(c, row, 6 - MIN(tui_text_width(c, s), 4), 0, TUI_FAINT, s);
 	int label = row.w >= 100 ? 24 : row.w >= 70 ? 16 : 12;
@@ -120,6 +159,28 @@ static void draw_detail(const struct tui_run *k, struct tui_pen *p)
 	}
 }
 
+static void draw_study_detail(const struct tui_study *s, struct tui_pen *p)
+{
+	enum { COLUMN = 11 };
+	tui_pen_pair(p, 0, COLUMN, "change", TUI_STRONG, "%s", s->study.change);
+	tui_pen_pair(p, 0, COLUMN, "filed by", TUI_TEXT, "%s",
+		*s->study.fact ? s->study.fact : "hand (--side)");
+	struct text t = {0};
+	runs_study_say_next(&s->study, &s->boots, &t);
+	t.s[strcspn(t.s, "\n")] = '\0'; /* whether only to restart is seen below */
+	tui_pen_pair(p, 0, COLUMN, "next", s->next ? TUI_NOTE : TUI_GOOD, "%s", t.s);
+	text_finish(&t);
+	for (size_t i = 0; i < s->boots.n; i++) {
+		const struct runs_study_boot *b = &s->boots.boot[i];
+		char when[24];
+		when_text(b->at, when, sizeof(when));
+		tui_pen_pair(p, 0, COLUMN, i ? "" : "boots",
+			b->outcome == RUNS_DID_NOT_START ? TUI_BAD : TUI_TEXT, "%c  %s  %s%s%s%s%s",
+			b->side, when, runs_outcome_name(b->outcome), *b->value ? ", " : "",
+			b->value, *b->why ? ": " : "", b->why);
+	}
+}
+
 static struct tui_rect detail_rect(const struct tui_app *a, struct tui_rect *r)
 {
 	if (!a->run_open || rows(a) == 0) {
@@ -143,8 +204,13 @@ static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect 
 	const struct tui_library *l = &a->library;
 	char remark[192];
 	struct tui_rect below = detail_rect(a, &r);
-	snprintf(remark, sizeof(remark), "%zu run%s%s%s", l->nrun, l->nrun == 1 ? "" : "s",
-		*l->chosen ? ", chosen: " : "", l->chosen);
+	char studies[48] = "";
+	if (l->nstudy) {
+		snprintf(studies, sizeof(studies), "%zu %s, ", l->nstudy,
+			l->nstudy == 1 ? "study" : "studies");
+	}
+	snprintf(remark, sizeof(remark), "%s%zu run%s%s%s", studies, l->nrun,
+		l->nrun == 1 ? "" : "s", *l->chosen ? ", chosen: " : "", l->chosen);
 	if (r.h > 0) {
 		r = tui_section(c, r, TUI_TITLE, "Runs", remark);
 		if (*l->why.text) {
@@ -161,12 +227,22 @@ static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect 
 		}
 	}
 	if (below.h > 0) {
-		const struct tui_run *k = &l->run[a->runs.cursor];
+		const struct tui_study *s = study_at(a, a->runs.cursor);
+		const struct tui_run *k = run_at(a, a->runs.cursor);
 		char title[96];
-		snprintf(title, sizeof(title), "Run %lld %s", (long long)k->info.id, k->info.label);
+		if (s) {
+			snprintf(title, sizeof(title), "Study %s", s->study.name);
+		} else {
+			snprintf(title, sizeof(title), "Run %lld %s", (long long)k->info.id,
+				k->info.label);
+		}
 		below = tui_inset(tui_section(c, below, TUI_TITLE, title, NULL), 1, 0);
 		struct tui_pen p = {.c = c, .r = below};
-		draw_detail(k, &p);
+		if (s) {
+			draw_study_detail(s, &p);
+		} else {
+			draw_detail(k, &p);
+		}
 	}
 }
 
@@ -186,30 +262,102 @@ static bool take_removal(struct tui_app *a, struct tui_modal *m)
 	return true;
 }
 
-static void choose(struct tui_app *a, const struct runs_info *run)
+/* How the store names row I: a label stands for all of its runs, grouped by boot. */
+static void refer(const struct tui_app *a, size_t i, char *ret, size_t size)
+{
+	const struct tui_study *s = study_at(a, i);
+	const struct tui_run *k = run_at(a, i);
+	if (s) {
+		snprintf(ret, size, "study:%s", s->study.name);
+	} else if (*k->info.label) {
+		snprintf(ret, size, "label:%s", k->info.label);
+	} else {
+		snprintf(ret, size, "run:%lld", (long long)k->info.id);
+	}
+}
+
+static void choose(struct tui_app *a, size_t i)
 {
 	struct tui_library *l = &a->library;
-	char ref[sizeof(l->chosen)];
-	/* A label stands for all of its runs, grouped by boot. */
-	if (*run->label) {
-		snprintf(ref, sizeof(ref), "label:%s", run->label);
-	} else {
-		snprintf(ref, sizeof(ref), "run:%lld", (long long)run->id);
-	}
-	if (!*l->chosen || !strcmp(l->chosen, ref)) {
+	char ref[sizeof(l->chosen) - 2], side[2][sizeof(l->chosen)];
+	refer(a, i, ref, sizeof(ref));
+	bool again = !strcmp(l->chosen, ref), study = study_at(a, i) != NULL;
+	if (!*l->chosen || (again && !study)) {
 		text_copy(l->chosen, sizeof(l->chosen), ref);
-		tui_app_say(a, TUI_TONE_PLAIN, "%s chosen; c on another one compares both", ref);
+		tui_app_say(a, TUI_TONE_PLAIN, "%s chosen; c on another one compares both%s", ref,
+			study ? ", c again its two sides" : "");
 		return;
 	}
-	tui_library_compare(l, l->chosen, ref);
-	tui_app_say(a, TUI_TONE_PLAIN, "comparing %s with %s", l->chosen, ref);
+	snprintf(side[0], sizeof(side[0]), again ? "%s/A" : "%s", again ? ref : l->chosen);
+	snprintf(side[1], sizeof(side[1]), again ? "%s/B" : "%s", ref);
+	tui_library_compare(l, side[0], side[1]);
+	tui_app_say(a, TUI_TONE_PLAIN, "comparing %s with %s", side[0], side[1]);
 	l->chosen[0] = '\0';
+}
+
+/* The row's runs behind what runs now; of a study those without the change. */
+static void draw_behind(struct tui_app *a, size_t i)
+{
+	char ref[128];
+	refer(a, i, ref, sizeof(ref) - 2);
+	if (study_at(a, i)) {
+		strcat(ref, "/A");
+	}
+	tui_library_refer(&a->library, ref);
+	tui_app_say(a, TUI_TONE_PLAIN, "reading %s", ref);
+}
+
+static void ask_label(struct tui_app *a, const struct runs_info *run)
+{
+	tui_modal_form(&a->modal, "Label", take_label);
+	tui_modal_field(&a->modal, "label", run->label,
+		"Runs of one label are one side of a comparison, grouped by boot.");
+	a->modal.about = run->id;
+}
+
+static void ask_removal(struct tui_app *a, const struct runs_info *run)
+{
+	char text[240];
+	snprintf(text, sizeof(text),
+		"Remove run %lld%s%s with all its samples? It cannot be brought back.",
+		(long long)run->id, *run->label ? " of " : "", run->label);
+	tui_modal_question(&a->modal, "Remove", text, take_removal, run->id);
+}
+
+static bool row_key(struct tui_app *a, uint32_t key)
+{
+	size_t i = a->runs.cursor;
+	const struct tui_run *run = run_at(a, i);
+	if (i >= rows(a)) {
+		return key != 'S';
+	}
+	switch (key) {
+	case 'c':
+		choose(a, i);
+		return true;
+	case 'b':
+		draw_behind(a, i);
+		return true;
+	case 'S':
+		if (!run) {
+			tui_app_study(a, study_at(a, i));
+		}
+		return !run;
+	default:
+		break;
+	}
+	if (!run) {
+		tui_app_say(a, TUI_TONE_NOTE, "that is for runs; this is a study");
+	} else if (key == 'l') {
+		ask_label(a, &run->info);
+	} else {
+		ask_removal(a, &run->info);
+	}
+	return true;
 }
 
 static bool key_pressed(struct tui_app *a, struct tui_input in)
 {
-	const struct runs_info *run = rows(a) ? &a->library.run[a->runs.cursor].info : NULL;
-	char text[240];
 	switch (in.key) {
 	case TUI_KEY_ENTER:
 		a->run_open = !a->run_open;
@@ -224,30 +372,15 @@ static bool key_pressed(struct tui_app *a, struct tui_input in)
 	case 'r':
 		tui_library_reload(&a->library);
 		return true;
-	case 'l':
-	case 'd':
+	case 'b':
 	case 'c':
-		break;
+	case 'd':
+	case 'l':
+	case 'S':
+		return row_key(a, in.key);
 	default:
 		return tui_list_key(&a->runs, rows(a), in);
 	}
-	if (!run) {
-		return true;
-	}
-	if (in.key == 'l') {
-		tui_modal_form(&a->modal, "Label", take_label);
-		tui_modal_field(&a->modal, "label", run->label,
-			"Runs of one label are one side of a comparison, grouped by boot.");
-		a->modal.about = run->id;
-	} else if (in.key == 'd') {
-		snprintf(text, sizeof(text),
-			"Remove run %lld%s%s with all its samples? It cannot be brought back.",
-			(long long)run->id, *run->label ? " of " : "", run->label);
-		tui_modal_question(&a->modal, "Remove", text, take_removal, run->id);
-	} else {
-		choose(a, run);
-	}
-	return true;
 }
 
 static struct tui_list *list(struct tui_app *a)
@@ -258,6 +391,7 @@ static struct tui_list *list(struct tui_app *a)
 static const struct tui_hint hints[] = {
 	{"⏎", "open"},
 	{"c", "compare"},
+	{"b", "behind now"},
 	{"l", "label"},
 	{"d", "remove"},
 	{"/", "search"},

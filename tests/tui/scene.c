@@ -170,6 +170,61 @@ void scene_store(struct scene *s)
 		l->run[i].p99 = 9900000;
 	}
 	l->why.text[0] = '\0';
+	l->study = xcalloc(1, sizeof(*l->study));
+	l->nstudy = 1;
+	struct tui_study *k = &l->study[0];
+	k->study.id = 1;
+	k->study.boots = 4;
+	text_copy(k->study.name, sizeof(k->study.name), "rebar");
+	text_copy(k->study.change, sizeof(k->study.change), "Resizable BAR");
+	text_copy(k->study.fact, sizeof(k->study.fact), "rebar=full");
+	k->boots.n = 3;
+	k->boots.boot = xcalloc(k->boots.n, sizeof(*k->boots.boot));
+	for (size_t i = 0; i < k->boots.n; i++) {
+		struct runs_study_boot *b = &k->boots.boot[i];
+		b->at = ((int64_t)1714564980 - (int64_t)(3 - i) * 7200) * 1000000000;
+		b->side = runs_study_planned((uint32_t)i);
+		b->outcome = RUNS_MEASURED;
+		b->nrun = 3;
+		text_copy(b->value, sizeof(b->value), b->side == 'B' ? "full" : "off");
+	}
+	k->done = k->boots.n;
+	k->next = runs_study_next(&k->study, &k->boots);
+}
+
+void scene_comparison(struct scene *s)
+{
+	static const double p50[2][4] = {
+		{9.61e6, 9.58e6, 9.64e6, 9.60e6}, {9.12e6, 9.10e6, 9.15e6, 9.11e6}};
+	static const double band[2][4] = {{0.19, 0.21, 0.18, 0.2}, {0.047, 0.051, 0.049, 0.046}};
+	struct tui_comparison *c = xcalloc(1, sizeof(*c));
+	struct runs_comparison *k = &c->result;
+	struct runs_pair *p = xcalloc(1, sizeof(*p));
+	struct runs_values *v[] = {&p->a, &p->b};
+	text_copy(c->name[0], sizeof(c->name[0]), "study:rebar/A");
+	text_copy(c->name[1], sizeof(c->name[1]), "study:rebar/B");
+	text_copy(p->backend, sizeof(p->backend), "cpu");
+	text_copy(p->shape, sizeof(p->shape), "1x4096x11008");
+	text_copy(p->dtype, sizeof(p->dtype), "f16");
+	for (size_t side = 0; side < 2; side++) {
+		v[side]->n = c->side[side].nboot = 4;
+		for (size_t i = 0; i < 4; i++) {
+			v[side]->p50[i] = p50[side][i];
+			v[side]->log_band[i] = log(band[side][i]);
+		}
+	}
+	p->tested = true;
+	p->p = 0.029;
+	p->ratio.estimate = 0.25;
+	p->ratio.low = 0.22;
+	p->ratio.high = 0.27;
+	p->verdict = k->verdict = RUNS_BETTER;
+	k->pair = p;
+	k->npair = 1;
+	text_copy(k->sentence, sizeof(k->sentence), "B is steadier: its spread is 0.25 of A's.");
+	c->machines_known = true;
+	tui_changes_add(&c->machines, "01:00.0 BAR 1 256 MiB → 32 GiB");
+	s->app.library.comparison = c;
 }
 
 void scene_checkup(struct scene *s)

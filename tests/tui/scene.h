@@ -27,6 +27,8 @@ void scene_phase(struct scene *s, enum stress_phase phase, bool alive);
 void scene_baseline(struct scene *s);
 /* A few stored runs, and a doctor's report. */
 void scene_store(struct scene *s);
+/* Two sides of four boots, as the Runs view compares them. */
+void scene_comparison(struct scene *s);
 void scene_checkup(struct scene *s);
 /* Presses each character; \n is Enter, \t Tab. */
 void scene_keys(struct scene *s, const char *keys);

@@ -270,6 +270,63 @@ static void the_past_can_be_read(void **state)
 }
 
 /* The list of slow episodes names what stands beside them, and shows on the plot where each is. */
+/* A comparison's place on the ladder, and a study with the key that leads on. */
+static void studies_and_their_verdicts(void **state)
+{
+	(void)state;
+	static const struct {
+		int w, h;
+		enum tui_charset set;
+		const char *name;
+	} looks[] = {
+		{80, 24, TUI_ASCII, "ladder-80x24-ascii"},
+		{80, 24, TUI_UTF8, "ladder-80x24-utf8"},
+		{120, 40, TUI_UTF8, "ladder-120x40-utf8"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+		struct scene *s = scene_create("demo", looks[i].w, looks[i].h, looks[i].set);
+		scene_store(s);
+		scene_comparison(s);
+		tui_app_view(&s->app, TUI_VIEW_COMPARE);
+		assert_true(scene_golden(s, looks[i].name));
+		scene_destroy(s);
+	}
+
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_store(s);
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "study rebar: 3 of 8 boots, S: the next step"));
+	scene_keys(s, "S");
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_QUESTION);
+	assert_true(scene_golden(s, "study-80x24-utf8"));
+	scene_keys(s, "n");
+	assert_false(s->app.quit);
+	scene_keys(s, "Sy");
+	assert_true(s->app.quit);
+	assert_string_equal(s->app.study, "rebar");
+	scene_destroy(s);
+
+	/* A boot that is filed can only be followed by another one. */
+	s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_store(s);
+	s->app.library.study[0].here = true;
+	scene_keys(s, "Sy");
+	assert_false(s->app.quit);
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_NOTICE);
+	assert_non_null(strstr(s->app.modal.text, "Now boot with Resizable BAR"));
+	scene_destroy(s);
+
+	/* A complete one is no longer in progress. */
+	s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_store(s);
+	s->app.library.study[0].next = 0;
+	_cleanup_free_ char *complete = scene_text(s);
+	assert_null(strstr(complete, "study rebar"));
+	scene_keys(s, "S");
+	assert_int_equal(s->app.modal.kind, TUI_MODAL_NONE);
+	scene_destroy(s);
+}
+
 static void episodes_lead_to_their_moment(void **state)
 {
 	(void)state;
@@ -377,6 +434,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(removing_asks_first),
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
+		cmocka_unit_test(studies_and_their_verdicts),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
 	};
