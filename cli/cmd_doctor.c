@@ -1,168 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
+#include "cli/args.h"
 #include "cli/cmd.h"
-#include "doctor/doctor.h"
-#include "doctor/symptoms.h"
+#include "cli/doctor.h"
+#include "cli/store_args.h"
 #include "pcie/scan.h"
 
 static const char usage[] =
-	"usage: barscope doctor [--symptom WORD] [--with FILE] [--build-dir DIR] [--fix-script] [--json]\n"
-	"\n"
+	"usage: barscope doctor [--symptom WORD [--with FILE]] [--build-dir DIR] [--shape MxKxN]\n"
+	"                       [--quick] [--fix-script | --json] [--ascii]\n\n"
 	"What an experienced person checks on a new machine, in this order: environment, driver,\n"
-	"BIOS and PCIe, clocks, algorithm. Nothing is changed; every fault comes with the lines to copy.\n"
-	"\n"
-	"  --symptom WORD    only the checks that decide it; without a known WORD: the list\n"
-	"  --with FILE       a log to search for the symptom's signs ('-': standard input)\n"
-	"  --build-dir DIR   check DIR in place of $BUILD_DIR\n"
-	"  --fix-script      print the commands as a script, and run none of them\n"
-	"  --quick           leave out what takes more than a second\n"
-	"  --ascii           no characters outside ASCII\n"
-	"  --json            schema barscope.doctor/1\n"
-	"\n"
+	"BIOS and PCIe, clocks, algorithm. Nothing is changed; every fault comes with the lines to\n"
+	"copy.\n\n"
+	"  --symptom WORD   only the checks that decide it; 'list' tells the words\n"
+	"  --with FILE      a log to search for the symptom's signs ('-': standard input)\n"
+	"  --build-dir DIR  check DIR in place of $BUILD_DIR\n"
+	"  --shape MxKxN    whose kernel and alignment are judged, default 1x4096x11008\n"
+	"  --quick          leave out what takes more than a second\n"
+	"  --fix-script     print the commands as a script, and run none of them\n"
+	"  --json           for programs (schema barscope.doctor/1)\n"
+	"  --ascii          plain characters only\n\n"
 	"Exit status: 0 no fault, 1 a fault, 2 something could not be seen, 3 usage.\n";
 
 enum { LOG_MAX = 64 << 20 };
 
 struct doctor_args {
-	const char *symptom, *with, *build_dir;
+	const char *symptom, *with, *build_dir, *shape;
 	bool json, fix_script, quick, ascii;
 };
-
-static const char *mark(enum doctor_result r, bool ascii)
-{
-	static const char *const fancy[] = {[DOCTOR_OK] = "✓",
-		[DOCTOR_NOTE] = "·",
-		[DOCTOR_UNSEEN] = "?",
-		[DOCTOR_FAULT] = "✗"};
-	static const char *const plain[] = {[DOCTOR_OK] = "ok",
-		[DOCTOR_NOTE] = "--",
-		[DOCTOR_UNSEEN] = "??",
-		[DOCTOR_FAULT] = "XX"};
-	return ascii ? plain[r] : fancy[r];
-}
-
-static void add_indented(struct text *t, const char *indent, const char *s)
-{
-	while (*s) {
-		const char *eol = strchrnul(s, '\n');
-		text_add(t, indent);
-		text_addn(t, s, (size_t)(eol - s));
-		text_add(t, "\n");
-		s = eol + (*eol == '\n');
-	}
-}
-
-static bool selected(const struct doctor_line *l, const struct doctor_symptom *s)
-{
-	if (!s) {
-		return true;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(s->checks) && s->checks[i]; i++) {
-		if (strncmp(l->id, s->checks[i], strlen(s->checks[i])) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static char *as_text(const struct doctor_report *r, const struct doctor_symptom *s, bool ascii)
-{
-	struct text t = {0};
-	int group = -1;
-	unsigned count[4] = {0};
-	for (size_t i = 0; i < r->nline; i++) {
-		const struct doctor_line *l = &r->line[i];
-		if (!selected(l, s)) {
-			continue;
-		}
-		if ((int)l->group != group) {
-			group = (int)l->group;
-			text_addf(&t, "%s%s\n", t.len ? "\n" : "", doctor_group_name(l->group));
-		}
-		count[l->result]++;
-		text_addf(&t, "  %s %s\n", mark(l->result, ascii), l->tested);
-		if (l->evidence[0]) {
-			text_addf(&t, "      %s\n", l->evidence);
-		}
-		if (l->fix[0]) {
-			add_indented(&t, "      $ ", l->fix);
-		}
-	}
-	text_addf(&t, "\n%u fault%s, %u not seen, %u to note, %u fine\n", count[DOCTOR_FAULT],
-		count[DOCTOR_FAULT] == 1 ? "" : "s", count[DOCTOR_UNSEEN], count[DOCTOR_NOTE],
-		count[DOCTOR_OK]);
-	if (geteuid() != 0) {
-		text_add(&t,
-			"Run as root it would also see config space past 64 bytes, host apertures and the "
-			"kernel log.\n");
-	}
-	return text_steal(&t);
-}
-
-static char *as_json(
-	const struct doctor_report *r, const struct doctor_symptom *s, const char *sign)
-{
-	struct js *root = js_object(), *lines = js_array();
-	js_set_str(root, "schema", "barscope.doctor/1");
-	if (s) {
-		js_set_str(root, "symptom", s->word);
-		js_set_str(root, "usual_cause", s->usual);
-		if (sign) {
-			js_set_str(root, "sign", sign);
-		}
-	}
-	for (size_t i = 0; i < r->nline; i++) {
-		const struct doctor_line *l = &r->line[i];
-		if (!selected(l, s)) {
-			continue;
-		}
-		struct js *j = js_object();
-		js_set_str(j, "id", l->id);
-		js_set_str(j, "group", doctor_group_name(l->group));
-		js_set_str(j, "result", doctor_result_name(l->result));
-		js_set_str(j, "tested", l->tested);
-		js_set_str(j, "evidence", l->evidence);
-		if (l->fix[0]) {
-			js_set_str(j, "fix", l->fix);
-		}
-		js_push(lines, j);
-	}
-	js_set(root, "lines", lines);
-	char *text = js_text(root);
-	js_free(root);
-	return text;
-}
-
-static char *as_script(const struct doctor_report *r, const struct doctor_symptom *s)
-{
-	struct text t = {0};
-	text_add(&t,
-		"#!/bin/sh\n# What 'barscope doctor' proposes. Read it before you run it.\nset -eu\n");
-	for (size_t i = 0; i < r->nline; i++) {
-		const struct doctor_line *l = &r->line[i];
-		if (selected(l, s) && l->result == DOCTOR_FAULT && l->fix[0]) {
-			text_addf(&t, "\n# %s\n%s\n", l->tested, l->fix);
-		}
-	}
-	return text_steal(&t);
-}
 
 static int exit_status(const struct doctor_report *r, const struct doctor_symptom *s)
 {
 	enum doctor_result worst = DOCTOR_OK;
 	for (size_t i = 0; i < r->nline; i++) {
-		if (selected(&r->line[i], s)) {
+		if (cmd_doctor_selected(&r->line[i], s)) {
 			worst = MAX(worst, r->line[i].result);
 		}
 	}
@@ -171,13 +48,13 @@ static int exit_status(const struct doctor_report *r, const struct doctor_sympto
 					: EXIT_FINE;
 }
 
-static int list_symptoms(const char *word)
+static char *symptom_list(void)
 {
-	fprintf(stderr, "barscope doctor: no symptom '%s'; known are:\n", word);
+	struct text t = {0};
 	for (const struct doctor_symptom *s = doctor_symptoms(); s->word; s++) {
-		fprintf(stderr, "  %-24s %s\n", s->word, s->seen);
+		text_addf(&t, "  %-24s %s\n", s->word, s->seen);
 	}
-	return EXIT_USAGE;
+	return text_steal(&t);
 }
 
 /* The first sign in the log at PATH as "line N: text", or NULL; the caller frees it. */
@@ -198,94 +75,89 @@ static int find_sign(const struct doctor_symptom *s, const char *path, char **re
 	return EXIT_FINE;
 }
 
-/* The exit status, or -1 to go on. */
-static int parse(int argc, char **argv, struct doctor_args *a)
+/* False: the command ends with *STATUS. */
+static bool parse(int argc, char **argv, struct doctor_args *a, struct stress_shape *shape,
+	const struct doctor_symptom **ret, int *status)
 {
-	static const struct option options[] = {
-		{"symptom", required_argument, NULL, 's'},
-		{"with", required_argument, NULL, 'w'},
-		{"build-dir", required_argument, NULL, 'b'},
-		{"fix-script", no_argument, NULL, 'f'},
-		{"quick", no_argument, NULL, 'q'},
-		{"ascii", no_argument, NULL, 'a'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+	const struct cmd_option options[] = {
+		{"symptom", NULL, &a->symptom, 0},
+		{"with", NULL, &a->with, 0},
+		{"build-dir", NULL, &a->build_dir, 0},
+		{"shape", NULL, &a->shape, 0},
+		{"fix-script", &a->fix_script, NULL, 0},
+		{"quick", &a->quick, NULL, 0},
+		{"ascii", &a->ascii, NULL, 0},
+		{"json", &a->json, NULL, 0},
 	};
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
-		switch (c) {
-		case 's':
-			a->symptom = optarg;
-			break;
-		case 'w':
-			a->with = optarg;
-			break;
-		case 'b':
-			a->build_dir = optarg;
-			break;
-		case 'f':
-			a->fix_script = true;
-			break;
-		case 'q':
-			a->quick = true;
-			break;
-		case 'a':
-			a->ascii = true;
-			break;
-		case 'j':
-			a->json = true;
-			break;
-		case 'h':
-			return cmd_print(usage);
-		case ':':
-			return cmd_usage_error(argv[0], "%s needs a value", argv[optind - 1]);
-		default:
-			return cmd_usage_error(argv[0], "unknown option '%s'", argv[optind - 1]);
-		}
+	const char *none[1];
+	size_t nnone;
+	struct why why;
+	if (!cmd_args_parse(
+		    argc, argv, options, ARRAY_LEN(options), usage, 0, 0, none, &nnone, status)) {
+		return false;
 	}
-	if (optind < argc) {
-		return cmd_usage_error(argv[0], "unexpected argument '%s'", argv[optind]);
+	*status = EXIT_USAGE;
+	if (a->json && a->fix_script) {
+		cmd_usage_error(
+			argv[0], "--fix-script and --json are two forms of one output: take one");
+		return false;
 	}
 	if (a->with && !a->symptom) {
-		return cmd_usage_error(argv[0], "--with goes with --symptom");
+		cmd_usage_error(argv[0], "--with goes with --symptom");
+		return false;
 	}
-	return -1;
+	if (a->shape && stress_shape_parse(a->shape, shape, &why) < 0) {
+		cmd_usage_error(argv[0], "%s", why.text);
+		return false;
+	}
+	if (a->symptom && !(*ret = doctor_symptom_find(a->symptom))) {
+		_cleanup_free_ char *list = symptom_list();
+		if (!strcmp(a->symptom, "list")) {
+			*status = cmd_print(list);
+		} else {
+			fprintf(stderr,
+				"barscope doctor: no symptom '%.80s', or several; there are:\n%s",
+				a->symptom, list);
+		}
+		return false;
+	}
+	return true;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_args a = {0};
-	int status = parse(argc, argv, &a);
-	if (status >= 0) {
+	struct stress_shape shape = {0};
+	const struct doctor_symptom *s = NULL;
+	int status;
+	if (!parse(argc, argv, &a, &shape, &s, &status)) {
 		return status;
-	}
-	const struct doctor_symptom *s = a.symptom ? doctor_symptom_find(a.symptom) : NULL;
-	if (a.symptom && !s) {
-		return list_symptoms(a.symptom);
 	}
 	_cleanup_free_ char *sign = NULL;
 	if (a.with && (status = find_sign(s, a.with, &sign)) != EXIT_FINE) {
 		return status;
 	}
 
+	/* Not seen is no error: the report says so. */
 	struct pcie_snapshot *machine = NULL;
 	struct why why;
-	pcie_scan(&(struct pcie_scan_options){.source = "live"}, &machine, &why);
+	const char *root = cmd_root();
+	pcie_scan(&(struct pcie_scan_options){.source = root ? root : "live"}, &machine, &why);
 	struct doctor_report *r = NULL;
-	doctor_run(
-		&(struct doctor_options){
-			.build_dir = a.build_dir, .machine = machine, .quick = a.quick},
-		&r);
+	const struct doctor_options o = {
+		.root = root,
+		.build_dir = a.build_dir,
+		.shape = shape,
+		.machine = machine,
+		.quick = a.quick,
+	};
+	doctor_run(&o, &r);
 	pcie_snapshot_destroy(machine);
 
-	_cleanup_free_ char *out = a.fix_script ? as_script(r, s)
-				   : a.json     ? as_json(r, s, sign)
-						: as_text(r, s, a.ascii);
-	if (s && !a.json && !a.fix_script) {
-		printf("%s\n  %s\n%s%s%s\n", s->seen, s->usual,
-			sign ? "  The log has its sign, " : "", sign ? sign : "", sign ? "\n" : "");
-	}
+	const struct cmd_doctor_page page = {.report = r, .symptom = s, .sign = sign};
+	_cleanup_free_ char *out = a.fix_script ? cmd_doctor_script(&page)
+				   : a.json     ? cmd_doctor_json(&page)
+						: cmd_doctor_text(&page, cmd_style_detect(a.ascii));
 	status = cmd_print(out);
 	if (status == EXIT_FINE) {
 		status = exit_status(r, s);

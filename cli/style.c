@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/text.h"
 
 struct cmd_style cmd_style_detect(bool ascii)
 {
@@ -17,6 +18,51 @@ struct cmd_style cmd_style_detect(bool ascii)
 			  strcmp(term, "dumb"),
 		.utf8 = !ascii && !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
+}
+
+char *cmd_ascii(const char *s)
+{
+	static const struct {
+		const char *fancy, *plain;
+	} pairs[] = {
+		{"µ", "u"},
+		{" °C", " C"},
+		{"m°C", "mC"},
+		{"°", ""},
+		{"±", "+-"},
+		{"−", "-"},
+		{"–", "-"},
+		{"·", "-"},
+		{"…", "..."},
+		{"→", "->"},
+		{"≥", ">="},
+		{"×", "x"},
+		{"Σ", "sum"},
+		{"✓ ", "ok"},
+		{"✗ ", "!!"},
+	};
+	struct text t = {0};
+
+	while (*s) {
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(pairs) &&
+			strncmp(s, pairs[i].fancy, strlen(pairs[i].fancy)) != 0) {
+			i++;
+		}
+		if (i < ARRAY_LEN(pairs)) {
+			text_add(&t, pairs[i].plain);
+			s += strlen(pairs[i].fancy);
+		} else if ((unsigned char)*s < 0x80) {
+			text_addn(&t, s++, 1);
+		} else {
+			uint32_t ch;
+
+			text_add(&t, "?");
+			s += text_utf8_decode(s, strlen(s), &ch);
+		}
+	}
+	return text_steal(&t);
 }
 
 const char *cmd_colour(struct cmd_style style, enum cmd_colour c)

@@ -11,6 +11,12 @@ struct cmd_style {
 
 struct cmd_style cmd_style_detect(bool ascii);
 
+/*
+ * S in ASCII: the characters that this program uses by what they mean ("us" for microseconds),
+ * any other as '?'. The caller frees it.
+ */
+char *cmd_ascii(const char *s);
+
 enum cmd_colour { CMD_PLAIN, CMD_BOLD, CMD_DIM, CMD_GOOD, CMD_WARN, CMD_BAD };
 
 /* The sequence that begins colour C, "" where there is none; CMD_PLAIN ends it. */

@@ -17,8 +17,8 @@
 #include "stress/host.h"
 
 enum {
-	SPIN_MS = 500,
-	LOAD_MS = 300,
+	SPIN_MS = 300,
+	LOAD_MS = 250,
 	/* A core that somebody else keeps busier than this cannot be timed; or wobbles. */
 	TAKEN_PERCENT = 50,
 	BUSY_PERCENT = 10,
@@ -144,17 +144,94 @@ static unsigned read_ticks(const struct doctor_options *o, uint64_t *busy, uint6
 	return n;
 }
 
-/* Processes that this one started, such as the stress of the screen. */
-static unsigned count_children(void)
+/* Who uses a core: the CPU time of a process, and where it ran last. */
+struct user {
+	pid_t pid;
+	unsigned cpu;
+	uint64_t ticks;
+	char name[24];
+};
+
+struct users {
+	struct user *user;
+	size_t n, cap;
+};
+
+static bool read_user(const struct doctor_options *o, const char *pid, struct user *ret)
 {
-	_cleanup_dir_ DIR *d = opendir("/proc");
+	char path[48], buf[512];
+	snprintf(path, sizeof(path), "proc/%.20s/stat", pid);
+	if (doctor_read(o, path, buf, sizeof(buf)) <= 0) {
+		return false;
+	}
+	char *open = strchr(buf, '('), *close = strrchr(buf, ')');
+	unsigned long long user, system;
+	/* Fields 14, 15 and 39 of proc(5). */
+	if (!open || !close || close < open ||
+		sscanf(close,
+			") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %*s "
+			"%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u",
+			&user, &system, &ret->cpu) != 3) {
+		return false;
+	}
+	*close = '\0';
+	ret->ticks = user + system;
+	text_copy(ret->name, sizeof(ret->name), open + 1);
+	return true;
+}
+
+/* All processes but this one. */
+static void read_users(const struct doctor_options *o, struct users *ret)
+{
+	struct text t = {0};
+	text_addf(&t, "%s/proc", o->root ? o->root : "");
+	_cleanup_free_ char *path = text_steal(&t);
+	_cleanup_dir_ DIR *d = opendir(path);
 	struct dirent *e;
-	unsigned n = 0;
 	while (d && (e = readdir(d))) {
 		uint64_t pid;
-		if (text_parse_u64(e->d_name, 10, &pid) == 0 && pid <= INT32_MAX) {
-			n += doctor_is_child((pid_t)pid);
+		struct user u = {0};
+		if (text_parse_u64(e->d_name, 10, &pid) < 0 || pid > INT32_MAX ||
+			(pid_t)pid == getpid() || !read_user(o, e->d_name, &u)) {
+			continue;
 		}
+		u.pid = (pid_t)pid;
+		ret->user = xgrow(ret->user, ret->n, &ret->cap, sizeof(*ret->user));
+		ret->user[ret->n++] = u;
+	}
+}
+
+/* The process that used most on CPU between two looks; NULL: none that can be named. */
+static const struct user *busiest(
+	const struct users *before, const struct users *after, unsigned cpu)
+{
+	const struct user *found = NULL;
+	uint64_t most = 0;
+	for (size_t i = 0; i < after->n; i++) {
+		const struct user *u = &after->user[i];
+		uint64_t was = 0;
+		for (size_t j = 0; u->cpu == cpu && j < before->n; j++) {
+			was = before->user[j].pid == u->pid ? before->user[j].ticks : was;
+		}
+		if (u->cpu == cpu && u->ticks > was && u->ticks - was > most) {
+			most = u->ticks - was;
+			found = u;
+		}
+	}
+	return found;
+}
+
+static void finish_users(struct users *u)
+{
+	free(u->user);
+}
+
+/* Processes that this one started, such as the stress of the screen. */
+static unsigned count_children(const struct users *u)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < u->n; i++) {
+		n += doctor_is_child(u->user[i].pid);
 	}
 	return n;
 }
@@ -165,6 +242,9 @@ static void judge_neighbours(const struct doctor_options *o, struct doctor_repor
 	enum { BEFORE, AFTER, TIMES };
 	_cleanup_free_ uint64_t *busy = xcalloc(TIMES * MAX_CPUS, sizeof(*busy));
 	_cleanup_free_ uint64_t *total = xcalloc(TIMES * MAX_CPUS, sizeof(*total));
+	_cleanup_(finish_users) struct users before = {0};
+	_cleanup_(finish_users) struct users after = {0};
+	read_users(o, &before);
 	unsigned n = read_ticks(o, busy, total);
 	if (n == 0) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_CLOCKS, DOCTOR_UNSEEN,
@@ -176,8 +256,9 @@ static void judge_neighbours(const struct doctor_options *o, struct doctor_repor
 	struct timespec ts = {ms / 1000, ms % 1000 * 1000000L};
 	nanosleep(&ts, NULL);
 	n = MIN(n, read_ticks(o, busy + MAX_CPUS, total + MAX_CPUS));
+	read_users(o, &after);
 
-	if (count_children() > 0) {
+	if (count_children(&after) > 0) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_CLOCKS, DOCTOR_NOTE,
 			"clocks.neighbours", "A stress of this program runs: cores are not judged");
 		doctor_evidence(l, "stop it and look again");
@@ -204,8 +285,13 @@ static void judge_neighbours(const struct doctor_options *o, struct doctor_repor
 				 "%u of %u cores are not quite free", used, host.cpus)
 		       : doctor_add(r, DOCTOR_CLOCKS, DOCTOR_OK, "clocks.neighbours",
 				 "The %u cores that may be timed are free", host.cpus);
-	doctor_evidence(
-		l, "/proc/stat over %u ms: busiest is cpu%u with %u %%", ms, worst_cpu, worst);
+	const struct user *who = used ? busiest(&before, &after, worst_cpu) : NULL;
+	char name[48] = "";
+	if (who) {
+		snprintf(name, sizeof(name), ", mostly '%s' (pid %d)", who->name, (int)who->pid);
+	}
+	doctor_evidence(l, "/proc/stat over %u ms: busiest is cpu%u with %u %%%s", ms, worst_cpu,
+		worst, name);
 	if (used) {
 		doctor_fix(l, "ps -eo pid,psr,pcpu,comm --sort=-pcpu | head");
 	}

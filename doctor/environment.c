@@ -115,10 +115,11 @@ static void judge_folder(
 				      : doctor_add(r, DOCTOR_ENVIRONMENT, DOCTOR_OK, f->id,
 						"%s can be used", f->variable);
 	char size[TEXT_SIZE_MAX];
-	doctor_evidence(l, "%s%s: %s, %s free%s%s", path,
-		unmade       ? " (default, not made yet)"
-		: is_default ? " (default)"
-			     : "",
+	doctor_evidence(l, "%s%s, %s, %s free%s%s", path,
+		unmade && is_default ? " (default, not made yet)"
+		: unmade             ? " (not made yet)"
+		: is_default         ? " (default)"
+				     : "",
 		p.fs[0] ? p.fs : "file system unknown", text_size(p.free_bytes, size),
 		p.error ? ", " : "", p.error ? strerror(p.error) : "");
 	if (words) {
@@ -216,5 +217,6 @@ void doctor_environment(const struct doctor_options *o, struct doctor_report *r)
 		}
 	}
 	judge_home_of_account(r);
+	doctor_elsewhere(o, r);
 	judge_container(o, r);
 }

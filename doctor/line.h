@@ -23,6 +23,8 @@ char *doctor_shell_word(const char *s);
 bool doctor_is_child(pid_t pid);
 int doctor_read(const struct doctor_options *o, const char *path, char *buf, size_t size);
 
+/* For root and for a service: the same folders? */
+void doctor_elsewhere(const struct doctor_options *o, struct doctor_report *r);
 void doctor_environment(const struct doctor_options *o, struct doctor_report *r);
 /* What was learned of NVIDIA's GPUs and their driver. */
 enum { DOCTOR_CARDS = 16 };

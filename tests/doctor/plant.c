@@ -21,6 +21,7 @@
 
 static char top[64];
 static unsigned watch_ms = 1;
+static bool quick = true;
 static char libcuda[PLANT_PATH];
 static struct pcie_snapshot *machine;
 
@@ -146,6 +147,12 @@ void plant_watch(unsigned ms)
 	watch_ms = ms;
 }
 
+void plant_whole(void)
+{
+	quick = false;
+	watch_ms = 0;
+}
+
 struct doctor_report *plant_run(void)
 {
 	struct doctor_report *r = NULL;
@@ -153,7 +160,7 @@ struct doctor_report *plant_run(void)
 		.root = top,
 		.libcuda = libcuda,
 		.machine = machine,
-		.quick = true,
+		.quick = quick,
 		.watch_ms = watch_ms,
 	};
 	assert_int_equal(doctor_run(&o, &r), 0);

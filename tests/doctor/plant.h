@@ -34,6 +34,8 @@ void plant_libcuda(const char *path);
 
 /* How long the cores are watched; 1 to begin with, as theirs stand still. */
 void plant_watch(unsigned ms);
+/* From here on nothing is left out, as when a person asks. */
+void plant_whole(void);
 
 /* What the doctor says of it, all groups; the caller destroys it. */
 struct doctor_report *plant_run(void);
