@@ -165,7 +165,7 @@ static void an_old_driver_has_other_names(void **state)
 	unsigned known;
 
 	(void)state;
-	snprintf(library, sizeof(library), "%s/tests/fakes/old/libnvidia-ml.so.1",
+	snprintf(library, sizeof(library), "%s/tests/fakes/libnvidia-ml-old.so.1",
 		getenv("BARSCOPE_BUILD"));
 	setenv("FAKE_NVML", "reasons=0x20,xid=31:0", 1);
 	assert_int_equal(nvml_open(library, address, &n, &why), 0);
