@@ -23,9 +23,12 @@ static void judge_alignment(const struct doctor_options *o, struct doctor_report
 		: !whole ? "Every second row of W begins inside a sector of memory"
 			 : "Rows of x and W begin at multiples of %d bytes",
 		row % 128 == 0 ? 128 : SECTOR);
-	doctor_evidence(l,
-		"K = %u in FP16: rows of %" PRIu64 " bytes, %" PRIu64 " behind a multiple of %d",
-		s->k, row, row % (vec ? SECTOR : VECTOR), vec ? SECTOR : VECTOR);
+	char off[64] = "";
+	if (!whole) {
+		snprintf(off, sizeof(off), ", %" PRIu64 " more than a multiple of %d",
+			row % (vec ? SECTOR : VECTOR), vec ? SECTOR : VECTOR);
+	}
+	doctor_evidence(l, "K = %u in FP16, %" PRIu64 " bytes a row%s", s->k, row, off);
 	if (!whole) {
 		const uint32_t step = (vec ? SECTOR : VECTOR) / HALF;
 		doctor_fix(l, "# pad the leading dimension of W and x from %u to %u elements", s->k,
@@ -51,8 +54,9 @@ static void judge_kernel(
 		       : "The kernel %s spills no registers",
 		g->kernel);
 	doctor_evidence(l,
-		"%ux%ux%u: %d registers, %d bytes of local memory, %d blocks a multiprocessor",
-		s->m, s->k, s->n, g->registers, g->local_bytes, g->blocks_per_sm);
+		"%ux%ux%u: %d registers, %d bytes of local memory, %d block%s a multiprocessor",
+		s->m, s->k, s->n, g->registers, g->local_bytes, g->blocks_per_sm,
+		g->blocks_per_sm == 1 ? "" : "s");
 	if (spills) {
 		doctor_fix(l, "barscope tune --shape %ux%ux%u   # shows which kernels do not", s->m,
 			s->k, s->n);

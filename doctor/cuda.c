@@ -214,12 +214,12 @@ static void judge_jit(struct doctor_report *r, const struct doctor_gpu *g)
 		: *g->cache    ? "The driver compiles a kernel, but kept nothing of it"
 			       : "The driver compiles a kernel; its cache could not be tried");
 	const char *slash = strrchr(g->cache, '/');
-	doctor_evidence(l, "a tiny one: %s%s%s%.*s", text_ns(g->compile_ns, time),
+	doctor_evidence(l, "%s for a tiny one%s%.*s", text_ns(g->compile_ns, time),
 		kept           ? ", cached in "
 		: g->cache_off ? ", CUDA_CACHE_DISABLE=1"
 		: *g->cache    ? ", nothing in "
 			       : ", no folder to cache in",
-		"", g->cache_off || !slash ? 0 : (int)(slash - g->cache), g->cache);
+		g->cache_off || !slash ? 0 : (int)(slash - g->cache), g->cache);
 	if (g->cache_off) {
 		doctor_fix(l, "unset CUDA_CACHE_DISABLE");
 	}

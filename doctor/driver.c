@@ -100,9 +100,9 @@ static bool judge_module(const struct doctor_options *o, const struct vendor *v,
 	bool has_version = doctor_read(o, path, version, sizeof(version)) > 0;
 	bool all = bound == gpus;
 	struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, all ? DOCTOR_OK : DOCTOR_FAULT, id,
-		all ? "Module '%s' drives the %s GPUs"
-		    : "Module '%s' is loaded, but not every %s GPU is bound",
-		module, v->name);
+		all ? "Module '%s' drives the %s GPU%s"
+		    : "Module '%s' is loaded, but not every %s GPU is bound%s",
+		module, v->name, all && gpus > 1 ? "s" : "");
 	doctor_evidence(l, "version %s; %u of %u GPUs bound",
 		has_version ? text_trim(version) : "not published (part of the kernel)", bound,
 		gpus);
@@ -223,14 +223,15 @@ static bool judge_nodes(
 		} else {
 			doctor_fix(l, "sudo udevadm trigger --subsystem-match=drm; ls -l /dev/dri");
 		}
-		doctor_fix(l,
-			"# in a container: give it the devices (docker run --gpus all, --device)");
+		doctor_fix(l, "# in a container: give it the devices, docker run %s",
+			v->id == VENDOR_NVIDIA ? "--gpus all"
+					       : "--device /dev/dri --device /dev/kfd");
 		return false;
 	}
 	if (n.there) {
 		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_OK, id,
 			"The %s device nodes are open to this user", v->name);
-		doctor_evidence(l, "%u nodes, each can be read and written", n.there);
+		doctor_evidence(l, "%u nodes", n.there);
 	}
 	return true;
 }

@@ -2,6 +2,7 @@
 /* The verdicts, a line each; 'barscope check --explain' has the chain of evidence. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "doctor/line.h"
 #include "pcie/verdict.h"
@@ -29,14 +30,14 @@ static void judge_gpu(const struct pcie_gpu *g, struct doctor_report *r)
 		const struct pcie_verdict *v = &g->verdict[i];
 		enum doctor_result result = result_of(v->level);
 		if (!v->rule->decides && result == DOCTOR_UNSEEN) {
-			result = DOCTOR_NOTE; /* what nobody can see from here is not held against
-						 it */
+			continue; /* what nobody can see from here is not held against it */
 		}
 		char id[40];
 		snprintf(id, sizeof(id), "pcie.%s", v->rule->id);
 		struct doctor_line *l = doctor_add(
 			r, DOCTOR_PCIE, result, id, "%s %s: %s", addr, v->rule->id, v->answer);
 		doctor_evidence(l, "%s", v->headline);
+		l->root_would_tell = result == DOCTOR_UNSEEN && geteuid() != 0;
 		if (result >= DOCTOR_UNSEEN) {
 			doctor_fix(l, "barscope check --explain --gpu %s", addr);
 		}

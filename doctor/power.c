@@ -95,10 +95,10 @@ static void judge_sm_clock(const struct stress_gpu_facts *f, struct answer *a)
 				capped ? app : most);
 		}
 	}
-	snprintf(a->evidence, sizeof(a->evidence),
-		"SM %" PRId64 " MHz of %" PRId64 "%s, held back by: %s", now, most,
-		capped ? " (application clocks are set lower)" : "",
-		nvml_reasons_text((uint64_t)reasons, why));
+	snprintf(a->evidence, sizeof(a->evidence), "SM %" PRId64 " MHz of %" PRId64 "%s%s%s", now,
+		most, capped ? " (application clocks are set lower)" : "",
+		reasons ? ", held back by: " : "",
+		reasons ? nvml_reasons_text((uint64_t)reasons, why) : "");
 }
 
 static void judge_power_limit(const struct stress_gpu_facts *f, struct answer *a)
@@ -233,12 +233,12 @@ void doctor_cards(const struct doctor_nvidia *n, enum doctor_group group, struct
 		}
 		struct doctor_line *l = doctor_add(r, group, (enum doctor_result)worst.result,
 			questions[q].id, "%s", worst.tested);
+		char more[32] = "";
 		if (alike) {
-			doctor_evidence(l, "%s: %s; and %zu more", n->address[which],
-				worst.evidence, alike);
-		} else {
-			doctor_evidence(l, "%s: %s", n->address[which], worst.evidence);
+			snprintf(more, sizeof(more), "; and %zu more", alike);
 		}
+		doctor_evidence(l, "%s%s%s%s", n->ncard > 1 ? n->address[which] : "",
+			n->ncard > 1 ? ": " : "", worst.evidence, more);
 		if (*worst.fix) {
 			doctor_fix(l, "%s", worst.fix);
 		}

@@ -251,6 +251,20 @@ static void a_node_that_is_missing(void **state)
 	plant_only("driver.nvidia.nodes", "/dev/nvidiactl is not there");
 }
 
+/* An AMD card's node has the name that sysfs tells. */
+static void a_render_node(void **state)
+{
+	(void)state;
+	plant_healthy();
+	plant_record("090-rebar-full");
+	plant_folder("sys/module/amdgpu");
+	plant_folder("sys/bus/pci/devices/0000:01:00.0/drm/renderD129");
+	plant_file("dev/dri/renderD129", "");
+	plant_only(NULL, NULL);
+	unlink(plant_at("dev/dri/renderD129"));
+	plant_only("driver.amd.nodes", "/dev/dri/renderD129 is not there");
+}
+
 static void no_module(void **state)
 {
 	(void)state;
@@ -463,6 +477,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stub_first_in_the_path),
 		cmocka_unit_test(a_node_that_this_user_cannot_read),
 		cmocka_unit_test(a_node_that_is_missing),
+		cmocka_unit_test(a_render_node),
 		cmocka_unit_test(no_module),
 		cmocka_unit_test(a_compiler_that_fails_or_never_ends),
 		cmocka_unit_test(the_cache_is_tried_and_left_as_it_was),
