@@ -105,17 +105,23 @@ static bool is_file(const char *ref)
 	return !stat(ref, &st);
 }
 
+int runs_side_file(const char *ref, struct runs_store **ret, struct why *why)
+{
+	*ret = NULL;
+	return is_file(ref) ? runs_store_open(ref, RUNS_STORE_READ, ret, why) : 0;
+}
+
 int runs_side_open(struct runs_store *store, const char *ref, const char *boot_id,
 	struct runs_side *ret, struct why *why)
 {
 	_cleanup_store_ struct runs_store *file = NULL;
 	_cleanup_runs_ struct runs_list list = {0};
-	int r;
-	if (is_file(ref)) {
-		r = runs_store_open(ref, RUNS_STORE_READ, &file, why);
-		if (!r) {
-			r = runs_info_list(file, NULL, NULL, &list, why);
-		}
+	int r = runs_side_file(ref, &file, why);
+	if (r) {
+		return r;
+	}
+	if (file) {
+		r = runs_info_list(file, NULL, NULL, &list, why);
 		store = file;
 	} else if (store) {
 		r = strncmp(ref, "study:", 6) ? runs_info_find(store, ref, boot_id, &list, why)
@@ -131,13 +137,11 @@ int runs_side_machine(struct runs_store *store, const char *ref, const struct ru
 	bool last, char **ret, size_t *ret_len, struct why *why)
 {
 	_cleanup_store_ struct runs_store *file = NULL;
-	if (is_file(ref)) {
-		int r = runs_store_open(ref, RUNS_STORE_READ, &file, why);
-		if (r) {
-			return r;
-		}
-		store = file;
+	int r = runs_side_file(ref, &file, why);
+	if (r) {
+		return r;
 	}
+	store = file ? file : store;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct runs_info *run = &s->run[last ? s->n - 1 - i : i].info;
 		if (run->machine) {

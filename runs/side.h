@@ -56,6 +56,9 @@ int runs_side_load(struct runs_store *store, const struct runs_list *list, const
 int runs_side_open(struct runs_store *store, const char *ref, const char *boot_id,
 	struct runs_side *ret, struct why *why);
 
+/* The store of its own that REF is, or NULL: it names something in the usual one. */
+int runs_side_file(const char *ref, struct runs_store **ret, struct why *why);
+
 /* The capture record of the side's first (LAST false) or last run that has one. -ENODATA. */
 int runs_side_machine(struct runs_store *store, const char *ref, const struct runs_side *s,
 	bool last, char **ret, size_t *ret_len, struct why *why);
