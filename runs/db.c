@@ -28,6 +28,15 @@ struct runs_rows {
 	sqlite3_stmt *stmt;
 };
 
+/* Why PATH's folder cannot take a file; ENOENT: it could. */
+static int folder_error(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder =
+		slash ? xstrndup(path, (size_t)MAX(slash - path, 1)) : xstrdup(".");
+	return access(folder, W_OK) ? errno : ENOENT;
+}
+
 /* The last error of DB (or of an open that gave CODE) as a sentence; returns negative errno. */
 static int explain(const struct runs_db *db, int code, struct why *why)
 {
@@ -61,7 +70,11 @@ static int explain(const struct runs_db *db, int code, struct why *why)
 		why_set(why, "%s: permission denied", path);
 		return -EACCES;
 	case SQLITE_CANTOPEN: {
-		int err = sys ? sys : ENOENT;
+		/* It names the last file that it tried, which may be the log beside the store. */
+		int err = sys && sys != ENOENT ? sys : folder_error(path);
+		if (err == EROFS) {
+			return explain(db, SQLITE_READONLY, why);
+		}
 		why_set(why, "%s cannot be opened: %s", path, strerror(err));
 		return -err;
 	}
