@@ -7,11 +7,12 @@
 #include "cli/store_args.h"
 
 static const char help[] =
-	"usage: barscope compare A B [--despite NAME,...] [--json | --csv]\n\n"
+	"usage: barscope compare A B [--despite NAME,...] [--html FILE] [--json | --csv]\n\n"
 	"What two sides have in common and what differs: machine, environment, latencies, and\n"
 	"whether the difference is more than boots show by themselves. A and B are runs, labels\n"
 	"(all their runs, grouped by boot), studies (study:NAME, study:NAME/A) or exported files.\n\n"
 	"  --despite LIST  differences that were meant, by their names: cmdline,kernel\n"
+	"  --html FILE     a page of its own too: pictures, tables, the machines' BARs\n"
 	"  --json          for programs (schema barscope.compare/1)\n"
 	"  --csv           a line a run, series and layer\n" CMD_STORE_HELP
 	"\nExit status: 0 better, or no difference shown; 1 worse; 2 not comparable, or too few\n"
@@ -24,6 +25,7 @@ int cmd_compare(int argc, char **argv)
 	const struct cmd_option options[] = {
 		{"store", NULL, &given},
 		{"despite", NULL, &o.despite},
+		{"html", NULL, &o.html},
 		{"json", &o.json, NULL},
 		{"csv", &o.csv, NULL},
 	};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,15 @@ static int list(const struct options *o)
 	if (!r) {
 		r = runs_info_list(s, o->label, boot_id, &l, &why);
 	}
+	/* A file without anything in it is a store without runs. */
+	r = r == -ENODATA ? 0 : r;
 	_cleanup_free_ char *out = NULL;
+	if (!r && !l.n && !o->json) {
+		fprintf(stderr,
+			o->label ? "no run has the label '%s'\n" : "there are no runs yet\n",
+			o->label);
+		return EXIT_FINE;
+	}
 	if (!r && o->json) {
 		struct js *j = NULL;
 		r = cmd_runs_json(s, &l, &j, &why);
@@ -80,8 +89,9 @@ static int list(const struct options *o)
 		js_free(j);
 	} else if (!r) {
 		struct text t = {0};
-		r = cmd_runs_table(&t, s, &l, cmd_style_detect(false), &why);
-		out = text_steal(&t);
+		struct cmd_style style = cmd_style_detect(false);
+		r = cmd_runs_table(&t, s, &l, style, &why);
+		out = cmd_style_plain(style, text_steal(&t));
 	}
 	return r ? cmd_fail(EXIT_USAGE, "%s", why.text) : cmd_print(out);
 }
@@ -101,6 +111,8 @@ static int show(const struct options *o)
 			EXIT_USAGE, "'%s' names %zu runs; name one by its number", o->arg[0], l.n);
 	}
 	struct text t = {0};
+	struct cmd_style style = cmd_style_detect(false);
+	style.utf8 = style.utf8 || o->json;
 	for (size_t i = 0; !r && i < l.n; i++) {
 		if (o->json) {
 			struct js *j = NULL;
@@ -112,10 +124,10 @@ static int show(const struct options *o)
 			}
 		} else {
 			text_add(&t, i ? "\n" : "");
-			r = cmd_run_print(&t, s, &l.run[i], cmd_style_detect(false), &why);
+			r = cmd_run_print(&t, s, &l.run[i], style, &why);
 		}
 	}
-	_cleanup_free_ char *out = text_steal(&t);
+	_cleanup_free_ char *out = cmd_style_plain(style, text_steal(&t));
 	return r ? cmd_fail(EXIT_USAGE, "%s", why.text) : cmd_print(out);
 }
 

@@ -19,7 +19,7 @@ static const char help[] =
 	"usage: barscope study new NAME --change TEXT [--fact FACT] [--boots N] [-- STRESS OPTIONS]\n"
 	"       barscope study run NAME [--side A|B] [--did-not-start WHY]\n"
 	"       barscope study status [NAME] [--json]\n"
-	"       barscope study report NAME [--json | --csv] [--despite LIST]\n"
+	"       barscope study report NAME [--html FILE] [--json | --csv] [--despite LIST]\n"
 	"       barscope study unit NAME\n\n"
 	"Did that change do anything? A is without it, B with it; the machine is booted several times\n"
 	"in each state, in the order that status says, and 'run' is said once in each boot.\n\n"
@@ -324,6 +324,7 @@ int cmd_study(int argc, char **argv)
 		{"side", NULL, &o.side},
 		{"did-not-start", NULL, &o.failed},
 		{"despite", NULL, &o.despite},
+		{"html", NULL, &o.html},
 		{"json", &o.json, NULL},
 		{"csv", &o.csv, NULL},
 	};

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/compare_rows.h"
 #include "cli/diff.h"
 #include "cli/print_runs.h"
 
@@ -194,116 +195,19 @@ static void print_reasons(struct text *t, const struct runs_comparison *c, struc
 	}
 }
 
-/* The median of one member over the runs of a side; NaN: not one run knows it. */
-static double middle(const struct runs_side *s, unsigned series, unsigned layer,
-	double (*value)(const struct runs_description *d))
-{
-	double *v = xmalloc(s->n * sizeof(*v));
-	size_t n = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		const struct runs_description *d = &s->run[i].layer[series][layer];
-		double x = d->n ? value(d) : NAN;
-		if (!isnan(x)) {
-			v[n++] = x;
-		}
-	}
-	double m = n ? runs_boots_median(v, n) : NAN;
-	free(v);
-	return m;
-}
-
-static double get_p50(const struct runs_description *d)
-{
-	return (double)d->p50;
-}
-
-static double get_p99(const struct runs_description *d)
-{
-	return d->p99;
-}
-
-static double get_p999(const struct runs_description *d)
-{
-	return d->p999;
-}
-
-static double get_max(const struct runs_description *d)
-{
-	return (double)d->max;
-}
-
-static double get_band(const struct runs_description *d)
-{
-	return d->band;
-}
-
-static double get_slow(const struct runs_description *d)
-{
-	return d->slow_time;
-}
-
-enum kind { TIME, SHARE, CYCLES };
-
-static void format(double v, enum kind kind, char buf[static CMD_WHEN_MAX])
-{
-	if (isnan(v)) {
-		text_copy(buf, CMD_WHEN_MAX, "-");
-	} else if (kind == TIME) {
-		char ns[TEXT_TIME_MAX];
-		text_copy(buf, CMD_WHEN_MAX, text_ns((uint64_t)v, ns));
-	} else if (kind == SHARE) {
-		cmd_percent(v, buf);
-	} else {
-		snprintf(buf, CMD_WHEN_MAX, "%.0f", v);
-	}
-}
-
-static void row(struct text *t, const char *name, double a, double b, enum kind kind)
-{
-	char x[CMD_WHEN_MAX], y[CMD_WHEN_MAX];
-	if (isnan(a) && isnan(b)) {
-		return;
-	}
-	format(a, kind, x);
-	format(b, kind, y);
-	text_addf(t, "  %-22s", name);
-	cmd_cell(t, x, -13);
-	cmd_cell(t, y, -13);
-	if (!isnan(a) && !isnan(b) && a > 0) {
-		if (kind == SHARE) {
-			text_addf(t, "  %8.2f x", b / a);
-		} else {
-			text_addf(t, "  %+8.1f %%", 100 * (b / a - 1));
-		}
-	}
-	text_add(t, "\n");
-}
-
 static void print_layers(struct text *t, const struct runs_comparison *c, struct cmd_style style)
 {
-	text_addf(t, "\n%s  %-22s %12s %12s  %10s%s\n", cmd_colour(style, CMD_DIM),
+	_cleanup_free_ struct cmd_row *row = NULL;
+	size_t n = cmd_compare_rows(c, &row);
+	char x[CMD_WHEN_MAX];
+	text_addf(t, "\n%s  %-24s %12s %12s  %10s%s\n", cmd_colour(style, CMD_DIM),
 		"median over the runs", "A", "B", "B to A", cmd_colour(style, CMD_PLAIN));
-	for (unsigned k = 0; k < STRESS_SERIES * RUNS_LAYERS; k++) {
-		unsigned s = k / RUNS_LAYERS, l = k % RUNS_LAYERS;
-		char name[40];
-		enum kind kind = l == RUNS_CYCLES ? CYCLES : TIME;
-		double a = middle(c->a, s, l, get_p50), b = middle(c->b, s, l, get_p50);
-		if (isnan(a) && isnan(b)) {
-			continue;
-		}
-		snprintf(name, sizeof(name), "%s %s p50", runs_series_name(s), runs_layer_name(l));
-		row(t, name, a, b, kind);
-		row(t, "     band", middle(c->a, s, l, get_band), middle(c->b, s, l, get_band),
-			SHARE);
-		if (l != RUNS_HOST) {
-			continue;
-		}
-		row(t, "     p99", middle(c->a, s, l, get_p99), middle(c->b, s, l, get_p99), kind);
-		row(t, "     p99.9", middle(c->a, s, l, get_p999), middle(c->b, s, l, get_p999),
-			kind);
-		row(t, "     max", middle(c->a, s, l, get_max), middle(c->b, s, l, get_max), kind);
-		row(t, "     time over 1.5 x p50", middle(c->a, s, l, get_slow),
-			middle(c->b, s, l, get_slow), SHARE);
+	for (size_t i = 0; i < n; i++) {
+		text_addf(t, "  %s%-*s", row[i].first ? "" : "     ", row[i].first ? 24 : 19,
+			row[i].name);
+		cmd_cell(t, cmd_row_value(row[i].a, row[i].unit, x), -13);
+		cmd_cell(t, cmd_row_value(row[i].b, row[i].unit, x), -13);
+		text_addf(t, *cmd_row_change(&row[i], x) ? "  %10s\n" : "\n", x);
 	}
 }
 

@@ -10,6 +10,7 @@
 struct cmd_compare_options {
 	const char *despite; /* names, by commas; NULL: none */
 	bool json, csv;
+	const char *html; /* a file for the page; NULL: none */
 	const char *head; /* text before the comparison, for a person; NULL: none */
 };
 

@@ -16,7 +16,7 @@ enum { CMD_STUDY_ARGS = 64 };
 struct cmd_study_options {
 	const char *store, *change, *fact, *boots, *gpu, *shapes, *restarts, *warmup, *side,
 		*failed;
-	const char *despite;
+	const char *despite, *html;
 	bool json, csv;
 	const char *arg[CMD_STUDY_ARGS]; /* the name, then what stood behind "--" */
 	size_t narg;

@@ -73,9 +73,10 @@ int cmd_study_report(const struct cmd_study_options *o)
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
 	struct text t = {0};
-	if (!o->json && !o->csv) {
-		cmd_study_print(&t, &s, cmd_style_detect(false));
-	}
+	/* A page shows it too, and has no use for colours. */
+	struct cmd_style style = cmd_style_detect(false);
+	style.colour = style.colour && !o->html;
+	cmd_study_print(&t, &s, style);
 	int started = starts(&s, &t);
 	text_add(&t, "\n");
 	_cleanup_free_ char *head = text_steal(&t);
@@ -87,7 +88,12 @@ int cmd_study_report(const struct cmd_study_options *o)
 		text_addf(&despite, "%.*s", (int)strcspn(env, "="), env);
 		text_addf(&despite, ",%s", o->despite ? o->despite : "");
 		struct cmd_compare_options c = {
-			despite.s, o->json, o->csv, o->json || o->csv ? NULL : head};
+			.despite = despite.s,
+			.json = o->json,
+			.csv = o->csv,
+			.html = o->html,
+			.head = head,
+		};
 		snprintf(a, sizeof(a), "study:%s/A", s.study.name);
 		snprintf(b, sizeof(b), "study:%s/B", s.study.name);
 		result = cmd_compare_sides(st, boot_id, a, b, &c);
@@ -98,7 +104,7 @@ int cmd_study_report(const struct cmd_study_options *o)
 		js_free(j);
 		result = worse_of(cmd_print(out), EXIT_UNDETERMINED);
 	} else {
-		result = cmd_print(head);
+		result = o->csv ? EXIT_FINE : cmd_print(head);
 		fprintf(stderr,
 			"There is no measured boot on %s yet, so there is nothing to compare.\n",
 			runs_study_count(&s.boots, 'A') ? "B" : "A");

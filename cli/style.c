@@ -71,3 +71,32 @@ const char *cmd_colour(struct cmd_style style, enum cmd_colour c)
 		"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
 	return style.colour && (size_t)c < ARRAY_LEN(sequence) ? sequence[c] : "";
 }
+
+char *cmd_style_plain(struct cmd_style style, char *s)
+{
+	static const struct {
+		uint32_t ch;
+		const char *plain;
+	} spelt[] = {{0xb5, "u"}, {0x3bc, "u"}, {0xb1, "+-"}, {0xd7, "x"}, {0x2192, "->"},
+		{0x2212, "-"}, {0x2013, "-"}, {0x2014, "-"}, {0x2019, "'"}, {0x2026, "..."}};
+	if (style.utf8) {
+		return s;
+	}
+	struct text t = {0};
+	for (size_t i = 0, left = strlen(s); left;) {
+		uint32_t ch;
+		size_t n = text_utf8_decode(s + i, left, &ch), k = 0;
+		while (k < ARRAY_LEN(spelt) && spelt[k].ch != ch) {
+			k++;
+		}
+		if (ch < 0x80) {
+			text_addn(&t, s + i, n);
+		} else {
+			text_add(&t, k < ARRAY_LEN(spelt) ? spelt[k].plain : "?");
+		}
+		i += n;
+		left -= n;
+	}
+	free(s);
+	return text_steal(&t);
+}

@@ -21,3 +21,9 @@ enum cmd_colour { CMD_PLAIN, CMD_BOLD, CMD_DIM, CMD_GOOD, CMD_WARN, CMD_BAD };
 
 /* The sequence that begins colour C, "" where there is none; CMD_PLAIN ends it. */
 const char *cmd_colour(struct cmd_style style, enum cmd_colour c);
+
+/*
+ * Takes S and returns it, or, where the style has no UTF-8, in ASCII: µ, →, ± and the like are
+ * spelt, what cannot be becomes '?'.
+ */
+char *cmd_style_plain(struct cmd_style style, char *s);

@@ -75,5 +75,12 @@ void runs_comparison_finish(struct runs_comparison *c);
 /* Fills C's reasons and notes: what differs beside what was meant to. Called by runs_compare. */
 void runs_compare_reasons(struct runs_comparison *c, const char *const *despite, size_t n);
 
+/*
+ * Is NAME one that DESPITE can hold for these sides: one of this version's, or a member of an
+ * environment that a later one kept?
+ */
+bool runs_compare_may_differ(
+	const struct runs_side *a, const struct runs_side *b, const char *name);
+
 /* DESIGN's exit status of a verdict: 0, 1 or 2. */
 int runs_verdict_status(enum runs_verdict v);

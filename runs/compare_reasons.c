@@ -118,3 +118,33 @@ void runs_compare_reasons(struct runs_comparison *c, const char *const *despite,
 	configured(&r);
 	surrounded(&r);
 }
+
+/* What configured() above can name. */
+static const char *const of_runs[] = {
+	"device", "gemm_kernel", "program", "threads", "copies", "paced_ns", "output_hash"};
+
+static bool side_has(const struct runs_side *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->run[i].env && js_get_str(s->run[i].env, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool runs_compare_may_differ(const struct runs_side *a, const struct runs_side *b, const char *name)
+{
+	const char *read;
+	for (size_t i = 0; i < ARRAY_LEN(of_runs); i++) {
+		if (!strcmp(of_runs[i], name)) {
+			return true;
+		}
+	}
+	for (size_t i = 0; (read = runs_env_name(i)); i++) {
+		if (!strcmp(read, name)) {
+			return true;
+		}
+	}
+	return side_has(a, name) || side_has(b, name);
+}

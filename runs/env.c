@@ -124,6 +124,13 @@ struct js *runs_env_read(const char *root)
 	return env;
 }
 
+const char *runs_env_name(size_t i)
+{
+	return i < ARRAY_LEN(files)                      ? files[i].name
+	       : i < ARRAY_LEN(files) + ARRAY_LEN(lines) ? lines[i - ARRAY_LEN(files)].name
+							 : NULL;
+}
+
 static enum runs_env_weight weight_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {

@@ -17,6 +17,9 @@ const char *runs_env_boot_id(const char *root, char buf[static RUNS_BOOT_ID_MAX]
 /* The environment as an object of strings; members that cannot be read are left out. */
 struct js *runs_env_read(const char *root);
 
+/* The name of the I-th member that this version reads; NULL: there are no more. */
+const char *runs_env_name(size_t i);
+
 enum runs_env_weight {
 	RUNS_ENV_NOTED,   /* differs from boot to boot by itself: load, boot time */
 	RUNS_ENV_MATTERS, /* makes two runs incomparable unless it is what was changed */

@@ -82,6 +82,9 @@ done
 expect 2 'Not comparable: kernel differs \(6.1.0-1 against 6.9.9-9\)' compare before newkernel
 expect 0 'B is steadier' compare before newkernel --despite kernel
 boot t1 && "$make_run" "$store" threads threads=3 || exit 99
+expect 3 "'kernal' is no difference that barscope knows" compare before newkernel --despite kernal
+expect 0 'B is steadier' compare before newkernel --despite kernel,threads
+expect 3 'give one of them' compare before after --json --csv
 expect 2 'Not comparable: threads differs \(1 against 3\)' compare before threads
 boot s1 && "$make_run" "$store" othershape shape=1x8x8 || exit 99
 expect 2 'no back end, shape and type in common' compare before othershape
@@ -134,6 +137,19 @@ expect 0 'run 1 \(before\) removed' runs rm 1
 expect 0 '3 runs written' runs export before -o "$dir/three.barscope"
 expect 0 'run 7 ' runs rm label:before run:2
 expect 3 "label 'before'" runs rm before
+
+# Nothing but ASCII where there is no UTF-8.
+for what in "runs list" "runs show 2" "compare after newkernel"; do
+    LC_ALL=C "$BARSCOPE" $what | LC_ALL=C grep -n '[^ -~]' && { echo "FAIL: $what is not ASCII"; bad=1; }
+done
+
+# An empty file is a store without runs, like one that was emptied.
+: >"$dir/empty.db"
+expect 0 'there are no runs yet' runs list --store "$dir/empty.db"
+expect 0 '"runs": \[\]' runs list --json --store "$dir/empty.db"
+expect 0 "no run has the label 'nothing'" runs list --label nothing
+expect 3 'holds no runs yet' runs show 1 --store "$dir/empty.db"
+expect 3 'damaged' runs export 1 --store "$dir/cut.barscope" -o "$dir/x.barscope"
 
 # Bad stores.
 echo "not a store, but long enough to have a header of sorts, says the test, and more" >"$dir/junk.db"
