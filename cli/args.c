@@ -13,15 +13,49 @@
 
 enum { FIRST = 256 }; /* codes of options, above every letter */
 
-/* Sets what option I asks for; false: its value is empty. */
-static bool set(const struct cmd_option *o, const char *value)
+/* Sets what option O asks for; else a usage error of CMD was printed. */
+static bool set(const char *cmd, const struct cmd_option *o, const char *value, bool *given)
 {
+	const char *dashes = o->name[1] ? "--" : "-";
+
 	if (!o->value) {
 		*o->set = true;
 		return true;
 	}
+	if (*given) {
+		/* Which of the two was meant is not for us to say. */
+		cmd_usage_error(cmd, "%s%s is given twice", dashes, o->name);
+		return false;
+	}
+	if (!*value) {
+		cmd_usage_error(cmd, "%s%s needs a value", dashes, o->name);
+		return false;
+	}
 	*o->value = value;
-	return *value != '\0';
+	*given = true;
+	return true;
+}
+
+/* getopt_long takes "--js" for "--json"; a script shall not, since a new option may come. */
+static bool is_whole(const char *arg, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return strncmp(arg, "--", 2) ||
+	       (!strncmp(arg + 2, name, n) && (!arg[2 + n] || arg[2 + n] == '='));
+}
+
+/* Why getopt_long did not take ARG. */
+static void refuse(const char *cmd, const struct cmd_option *options, size_t n, const char *arg)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (options[i].name[1] && strchr(arg, '=') && !options[i].value &&
+			is_whole(arg, options[i].name)) {
+			cmd_usage_error(cmd, "--%s takes no value", options[i].name);
+			return;
+		}
+	}
+	cmd_usage_error(cmd, "'%s' is no option of it", arg);
 }
 
 /* What getopt_long needs to know; a name of one letter is a short option. */
@@ -58,6 +92,7 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 {
 	_cleanup_free_ struct option *list = xcalloc(n + 2, sizeof(*list));
 	_cleanup_free_ char *letters = xmalloc(2 * n + 3);
+	_cleanup_free_ bool *given = xcalloc(n + 1, sizeof(*given));
 	describe(options, n, list, letters);
 	*status = EXIT_USAGE;
 	opterr = 0;
@@ -74,13 +109,13 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 			return false;
 		}
 		size_t i = which(options, n, c);
-		if (i == n) {
-			cmd_usage_error(
-				argv[0], "'%s' is no option of it, or not used like that", arg);
+		/* Of "--size 32G" ARG is the value. */
+		const char *word = optarg && arg == optarg ? argv[optind - 2] : arg;
+		if (i == n || (c >= FIRST && !is_whole(word, options[i].name))) {
+			refuse(argv[0], options, n, word);
 			return false;
 		}
-		if (!set(&options[i], optarg)) {
-			cmd_usage_error(argv[0], "'%s' needs a value", options[i].name);
+		if (!set(argv[0], &options[i], optarg, &given[i])) {
 			return false;
 		}
 	}

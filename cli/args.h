@@ -9,9 +9,10 @@
 
 /*
  * Parses ARGV (argv[0] is the command's name) by the N options: "--name", "--name VALUE" or
- * "--name=VALUE" in any order, "--" ends them; a name of one letter is "-n VALUE" too. The other
- * arguments, at least LEAST and at most MOST, go to RET (room for MOST; the strings are ARGV's).
- * False: the command ends with *STATUS (--help was printed, or a usage error).
+ * "--name=VALUE" in any order, whole names only, a value at most once, "--" ends them; a name of
+ * one letter is "-n VALUE" too. The other arguments, at least LEAST and at most MOST, go to RET
+ * (room for MOST; the strings are ARGV's). False: the command ends with *STATUS (--help was
+ * printed, or a usage error).
  */
 bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
 	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status);

@@ -31,11 +31,8 @@ int cmd_capture(int argc, char **argv)
 	if (!cmd_source_parse(argc, argv, options, ARRAY_LEN(options), 0, help, &a, &status)) {
 		return status;
 	}
-	bool wake = a.wake, with = a.nwith > 0;
+	bool wake = a.wake;
 	cmd_source_finish(&a);
-	if (with) {
-		return cmd_usage_error(argv[0], "--with is no option of it");
-	}
 
 	_cleanup_free_ char *text = NULL;
 	size_t len;

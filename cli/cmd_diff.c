@@ -8,7 +8,7 @@ static const char help[] =
 	"usage: barscope diff A [B] [--json] [--wake] [--ascii]\n\n"
 	"What changed between two machines, all devices; without B, since A on this machine.\n"
 	"Devices are matched by their place in the tree and what they are, not by bus number.\n\n"
-	"  A, B         each a SOURCE:\n" CMD_SOURCE_HELP
+	"  A, B         each a SOURCE:\n" CMD_SOURCE_HELP_WHAT CMD_SOURCE_HELP_MORE
 	"  --json       for programs (schema barscope.diff/1)\n"
 	"  --ascii      plain characters only\n\n"
 	"Lines with - are for the worse, with + for the better. Exit status: 0 nothing is worse,\n"

@@ -38,14 +38,17 @@ struct doctor_args {
 static int exit_status(const struct doctor_report *r, const struct doctor_symptom *s)
 {
 	enum doctor_result worst = DOCTOR_OK;
+	bool any = false;
 	for (size_t i = 0; i < r->nline; i++) {
 		if (cmd_doctor_selected(&r->line[i], s)) {
 			worst = MAX(worst, r->line[i].result);
+			any = true;
 		}
 	}
-	return worst == DOCTOR_FAULT    ? EXIT_FINDING
-	       : worst == DOCTOR_UNSEEN ? EXIT_UNDETERMINED
-					: EXIT_FINE;
+	/* Where nothing could be checked, nothing was found to be fine. */
+	return worst == DOCTOR_FAULT            ? EXIT_FINDING
+	       : worst == DOCTOR_UNSEEN || !any ? EXIT_UNDETERMINED
+						: EXIT_FINE;
 }
 
 static char *symptom_list(void)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -42,6 +43,11 @@ static int find_devices(const struct plan_args *a, const struct pcie_snapshot *s
 		int rc = cmd_find_device(s, "without", a->without, without, why);
 		if (rc < 0) {
 			return rc;
+		}
+		if (*without == o->dev) {
+			why_set(why,
+				"--without and --gpu name the same device: a plan for one that is not there");
+			return -EINVAL;
 		}
 		o->without = without;
 		o->nwithout = 1;
@@ -112,6 +118,11 @@ int cmd_plan(int argc, char **argv)
 		return cmd_usage_error(argv[0],
 			"--size: '%s' is not a BAR size: a power of two from 1M up, like 32G",
 			a.size);
+	}
+	if (a.json && a.map) {
+		cmd_source_finish(&src);
+		return cmd_usage_error(
+			argv[0], "--map is for people, --json for programs: take one");
 	}
 	struct pcie_snapshot *s;
 	struct why why;

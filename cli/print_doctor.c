@@ -157,7 +157,12 @@ char *cmd_doctor_text(const struct cmd_doctor_page *p, struct cmd_style style)
 		count[l->result]++;
 		add_line(&t, l, style);
 	}
-	add_summary(&t, count, root, style);
+	if (group < 0) {
+		text_add(
+			&t, "\nNone of the checks that decide it applies here: there is no GPU.\n");
+	} else {
+		add_summary(&t, count, root, style);
+	}
 	char *s = text_steal(&t);
 	if (!style.utf8) {
 		char *ascii = cmd_ascii(s);

@@ -15,6 +15,7 @@ struct parser {
 	int argc;
 	char **argv;
 	int at;
+	bool *given; /* of the command's own options: which had their value */
 };
 
 /* Does the argument at P name option NAME? *RET_VALUE: what stands behind "=", else NULL. */
@@ -55,8 +56,14 @@ static int own_option(struct parser *p, const struct cmd_option *options, size_t
 			continue;
 		}
 		if (options[i].value) {
-			*options[i].value = take_value(p, options[i].name, value);
-			return *options[i].value ? 1 : -1;
+			const char *taken = take_value(p, options[i].name, value);
+			if (taken && p->given[i]) {
+				cmd_usage_error(p->argv[0], "--%s is given twice", options[i].name);
+				return -1;
+			}
+			p->given[i] = true;
+			*options[i].value = taken ? taken : *options[i].value;
+			return taken ? 1 : -1;
 		}
 		if (value) {
 			cmd_usage_error(p->argv[0], "--%s takes no value", options[i].name);
@@ -80,20 +87,52 @@ static int common_option(struct parser *p, struct cmd_source_args *ret)
 		return 1;
 	}
 	if (is_option(p, "store", &value)) {
+		if (ret->store) {
+			cmd_usage_error(p->argv[0], "--store is given twice");
+			return -1;
+		}
 		ret->store = take_value(p, "store", value);
 		return ret->store ? 1 : -1;
 	}
-	if (is_option(p, "wake", &value) && !value) {
+	if (is_option(p, "wake", &value)) {
+		if (value) {
+			cmd_usage_error(p->argv[0], "--wake takes no value");
+			return -1;
+		}
 		ret->wake = true;
 		return 1;
 	}
 	return 0;
 }
 
+/* What no single argument tells: 0, or the status of a usage error that was printed. */
+static int judge_together(const char *cmd, const struct cmd_source_args *a, size_t max)
+{
+	size_t input = 0;
+	for (size_t i = 0; i < CMD_SOURCES; i++) {
+		input += a->source[i] && !strcmp(a->source[i], "-");
+		if (a->source[i] && !*a->source[i]) {
+			return cmd_usage_error(cmd, "an empty argument is no SOURCE");
+		}
+	}
+	for (size_t i = 0; i < a->nwith; i++) {
+		input += !strcmp(a->with[i], "-");
+	}
+	if (input > 1) {
+		return cmd_usage_error(cmd, "standard input ('-') can be read only once");
+	}
+	if (max != 1 && a->nwith) {
+		return cmd_usage_error(cmd, "--with is no option of it%s",
+			max ? ": it would be a witness of both machines" : "");
+	}
+	return max == 0 && a->store ? cmd_usage_error(cmd, "--store is no option of it") : 0;
+}
+
 bool cmd_source_parse(int argc, char **argv, const struct cmd_option *options, size_t n, size_t max,
 	const char *help, struct cmd_source_args *ret, int *status)
 {
-	struct parser p = {argc, argv, 1};
+	_cleanup_free_ bool *given = xcalloc(n + 1, sizeof(*given));
+	struct parser p = {argc, argv, 1, given};
 	size_t sources = 0;
 	bool only_sources = false; /* behind "--" */
 
@@ -128,7 +167,11 @@ bool cmd_source_parse(int argc, char **argv, const struct cmd_option *options, s
 			return false;
 		}
 	}
-	return true;
+	*status = judge_together(argv[0], ret, max);
+	if (*status) {
+		cmd_source_finish(ret);
+	}
+	return *status == 0;
 }
 
 void cmd_source_finish(struct cmd_source_args *a)

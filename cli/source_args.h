@@ -8,13 +8,16 @@
 #include "base/why.h"
 #include "pcie/scan.h"
 
-#define CMD_SOURCE_HELP                                                                                \
+#define CMD_SOURCE_HELP_WHAT                                                                           \
 	"  SOURCE       nothing or 'live': this machine; a folder with sys/ and proc/, or a copy of\n" \
 	"               /sys; a file or '-': a capture record, or text (lspci, dmesg, ...); else a\n"  \
-	"               run's id or label in the store ('run:12', 'label:before' force it)\n"          \
-	"  --with FILE  a further witness of the same machine; may be repeated\n"                      \
-	"  --wake       read sleeping devices too, which wakes them\n"                                 \
+	"               run's id or label in the store ('run:12', 'label:before' force it)\n"
+#define CMD_SOURCE_HELP_MORE                                                                       \
+	"  --wake       read sleeping devices too, which wakes them\n"                             \
 	"  --store FILE  the store; else $XDG_DATA_HOME/barscope/barscope.db\n"
+#define CMD_SOURCE_HELP                                                                            \
+	CMD_SOURCE_HELP_WHAT                                                                       \
+	"  --with FILE  a further witness of the same machine; may be repeated\n" CMD_SOURCE_HELP_MORE
 
 /* An option of the command's own: "--NAME" sets *SET, or "--NAME VALUE" sets *VALUE; with a
  * LETTER "-L" is the same. */
@@ -38,8 +41,9 @@ struct cmd_source_args {
 
 /*
  * Parses "[SOURCE]... [--with FILE]... [--wake]" and the N options of the command itself,
- * in any order, "--name=value" too. MAX: how many SOURCEs the command takes (up to CMD_SOURCES).
- * False: the command ends with *STATUS (--help was printed, or a usage error). True: finish
+ * in any order, "--name=value" too, each but --with at most once. MAX: how many SOURCEs the command
+ * takes (up to CMD_SOURCES); --with is for one alone, --store for any. Standard input is named
+ * once. False: the command ends with *STATUS (--help was printed, or a usage error). True: finish
  * must be called; the strings are ARGV's.
  */
 bool cmd_source_parse(int argc, char **argv, const struct cmd_option *options, size_t n, size_t max,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/tune.h"
+#include "pcie/addr.h"
 
 /* One message on the pipe: parent and child are the same program. */
 struct message {
@@ -163,6 +164,13 @@ bool cmd_tune_config(
 	}
 	if (a->kernel && strlen(a->kernel) >= sizeof(config->kernel)) {
 		*status = cmd_usage_error(cmd, "--kernel: there is no '%.40s'", a->kernel);
+		return false;
+	}
+	struct pcie_addr addr;
+	if (a->device && (strlen(a->device) >= sizeof(config->device) ||
+				 pcie_addr_parse(a->device, &addr) < 0)) {
+		*status = cmd_usage_error(
+			cmd, "--device: '%.40s' is no PCI address (0000:01:00.0)", a->device);
 		return false;
 	}
 	text_copy(config->kernel, sizeof(config->kernel), a->kernel ? a->kernel : "");
