@@ -60,6 +60,31 @@ static void add_text(struct js *j, const char *key, const char *s)
 	}
 }
 
+static struct js *finding_json(const struct stress_finding *f)
+{
+	char text[STRESS_FINDING_TEXT];
+	struct js *j = js_object();
+	stress_finding_text(f, text);
+	js_set_str(j, "kind", stress_wrong_name(f->kind));
+	js_set_str(j, "text", text);
+	js_set_u64(j, "copy", f->copy);
+	if (f->outputs) {
+		js_set_u64(j, "outputs", f->outputs);
+		js_set_u64(j, "m", f->m);
+		js_set_u64(j, "n", f->n);
+		js_set_hex(j, "output_is", f->output_is);
+		js_set_hex(j, "output_was", f->output_was);
+	}
+	if (f->words) {
+		js_set_u64(j, "words", f->words);
+		js_set_u64(j, "offset", f->offset);
+		js_set_hex(j, "address", f->address);
+		js_set_hex(j, "word_is", f->word_is);
+		js_set_hex(j, "word_was", f->word_was);
+	}
+	return j;
+}
+
 static const char *state_name(const struct cmd_stress_result *r)
 {
 	switch (r->status.phase) {
@@ -106,6 +131,19 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	}
 	js_set_bool(j, "corruption", s->corrupt);
 	js_set_u64(j, "mismatches", st->mismatches);
+	set_ns(j, "weight_checks", st->weight_checks, st->weight_checks > 0);
+	set_ns(j, "weight_faults", st->weight_faults, st->weight_checks > 0);
+	if (st->finding.kind) {
+		js_set(j, "finding", finding_json(&st->finding));
+	}
+	if (s->delayed) {
+		struct js *d = js_object();
+		js_set_int(d, "delay_ns", STRESS_DELAY_NS);
+		js_set_real(d, "launch_ns", s->delay_ns[CMD_DELAY_LAUNCH]);
+		js_set_real(d, "device_ns", s->delay_ns[CMD_DELAY_DEVICE]);
+		js_set_real(d, "notify_ns", s->delay_ns[CMD_DELAY_NOTIFY]);
+		js_set(j, "delayed", d);
+	}
 	if (r->run) {
 		js_set_int(j, "run", r->run);
 	}

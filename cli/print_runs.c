@@ -303,7 +303,13 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 	text_addf(t, "boot %s%s\n", run->boot_id, run->imported ? ", imported" : "");
 	text_addf(t, "%s %s, %s, %s %s", run->backend, run->device, run->kernel, run->shape,
 		run->dtype);
-	text_addf(t, run->threads ? ", %u threads, %u copies\n" : "\n", run->threads, run->copies);
+	if (run->threads) {
+		text_addf(t, ", %u thread%s", run->threads, run->threads == 1 ? "" : "s");
+	}
+	if (run->copies) {
+		text_addf(t, ", %u cop%s", run->copies, run->copies == 1 ? "y" : "ies");
+	}
+	text_add(t, "\n");
 	text_addf(t, "%u s, %llu samples", totals.seconds, (unsigned long long)totals.samples);
 	if (totals.dropped) {
 		text_addf(t, ", %llu dropped", (unsigned long long)totals.dropped);

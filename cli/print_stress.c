@@ -119,6 +119,21 @@ static void add_output(struct text *out, const struct stress_status *st,
 			(unsigned long long)st->golden_hash);
 		text_add(out, off);
 	}
+	if (st->weight_faults) {
+		text_add(out, on);
+		add_line(out, "corruption", "%llu of %llu checksums of the weights %s wrong",
+			(unsigned long long)st->weight_faults,
+			(unsigned long long)st->weight_checks,
+			st->weight_faults == 1 ? "is" : "are");
+		text_add(out, off);
+	}
+	if (st->finding.kind) {
+		char text[STRESS_FINDING_TEXT];
+		stress_finding_text(&st->finding, text);
+		text_add(out, on);
+		add_line(out, "first", "%s", text);
+		text_add(out, off);
+	}
 	if (st->max_error >= 0) {
 		bool bad = st->max_error > st->error_limit;
 		text_add(out, bad ? on : "");
@@ -177,6 +192,13 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 		add_line(out, "", "p99.9 needs %llu samples", (unsigned long long)s->missing_p999);
 	}
 	add_output(out, st, s, style);
+	if (s->delayed) {
+		add_line(out, "delayed",
+			"%d us before every second launch: launch %+.2f us, device %+.2f us, "
+			"notify %+.2f us",
+			STRESS_DELAY_NS / 1000, s->delay_ns[CMD_DELAY_LAUNCH] / 1e3,
+			s->delay_ns[CMD_DELAY_DEVICE] / 1e3, s->delay_ns[CMD_DELAY_NOTIFY] / 1e3);
+	}
 	if (r->run) {
 		add_line(out, "recorded", "run %lld", (long long)r->run);
 	}

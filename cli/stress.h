@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/style.h"
 #include "runs/collect.h"
+#include "runs/hist.h"
 #include "stress/worker.h"
 
 struct cmd_stress_options {
@@ -24,15 +25,23 @@ struct cmd_stress_options {
 /* False: the command ends with *STATUS (--help was printed, or a usage error). */
 bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status);
 
+/* Layers with and without the delay that --inject-fault delay puts before every second launch. */
+enum cmd_stress_delayed { CMD_DELAY_LAUNCH, CMD_DELAY_DEVICE, CMD_DELAY_NOTIFY, CMD_DELAYS };
+
+struct cmd_stress_delay {
+	struct runs_hist h[2][CMD_DELAYS]; /* as they are; delayed. 0.1 %; device clock's ns */
+};
+
 /* What a run was, in the end. */
 struct cmd_stress_result {
 	struct stress_status status; /* the worker's last words */
 	const struct runs_collect *collect;
-	uint64_t from_ns, to_ns; /* the samples' time, by their own clock */
-	int signal;              /* that ended it; 0: none */
-	bool unanswered;         /* the worker was silent when the time was over */
-	char trouble[240];       /* a sentence for stderr; "": none */
-	int64_t run;             /* in the store; 0: not recorded */
+	const struct cmd_stress_delay *delay; /* NULL: nothing was delayed */
+	uint64_t from_ns, to_ns;              /* the samples' time, by their own clock */
+	int signal;                           /* that ended it; 0: none */
+	bool unanswered;                      /* the worker was silent when the time was over */
+	char trouble[240];                    /* a sentence for stderr; "": none */
+	int64_t run;                          /* in the store; 0: not recorded */
 };
 
 struct cmd_stress_loop;
@@ -62,6 +71,8 @@ struct cmd_stress_summary {
 	double ceiling, share; /* 0: not measured */
 	uint64_t floor_ns;     /* BYTES at the ceiling; 0: unknown */
 	bool corrupt;
+	bool delayed; /* the medians' differences are known: */
+	double delay_ns[CMD_DELAYS];
 };
 
 void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_summary *ret);

@@ -24,6 +24,8 @@ static const char help[] =
 	"  --samples N      stop after N samples\n"
 	"  --paced T        one launch every T (250us, 10ms, 1s) instead of back to back\n"
 	"  --no-ceiling     leave out the read-only loops between the launches\n"
+	"  --inject-fault F break something to see it noticed: output (one bit), weight (one bit\n"
+	"                   in memory) or delay (50 us before every second launch)\n"
 	"  --script FILE    what the script back end plays, see barscope-script(5)\n"
 	"  --speed N|max    how fast it plays; default 1\n"
 	"  --record LABEL   store the run, with the machine and its environment\n"
@@ -47,6 +49,7 @@ enum {
 	OPT_SAMPLES,
 	OPT_PACED,
 	OPT_NO_CEILING,
+	OPT_INJECT,
 	OPT_SCRIPT,
 	OPT_SPEED,
 	OPT_RECORD,
@@ -70,6 +73,7 @@ static const struct option options[] = {
 	{"samples", required_argument, NULL, OPT_SAMPLES},
 	{"paced", required_argument, NULL, OPT_PACED},
 	{"no-ceiling", no_argument, NULL, OPT_NO_CEILING},
+	{"inject-fault", required_argument, NULL, OPT_INJECT},
 	{"script", required_argument, NULL, OPT_SCRIPT},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"record", required_argument, NULL, OPT_RECORD},
@@ -146,6 +150,23 @@ static int take_dtype(const char *s, enum stress_dtype *ret)
 	return 0;
 }
 
+static int take_inject(const char *s, enum stress_inject *ret)
+{
+	static const char *const names[] = {
+		[STRESS_INJECT_OUTPUT] = "output",
+		[STRESS_INJECT_WEIGHT] = "weight",
+		[STRESS_INJECT_DELAY] = "delay",
+	};
+	for (unsigned i = STRESS_INJECT_OUTPUT; i < ARRAY_LEN(names); i++) {
+		if (!strcmp(s, names[i])) {
+			*ret = (enum stress_inject)i;
+			return 0;
+		}
+	}
+	return cmd_usage_error(
+		"stress", "--inject-fault takes output, weight or delay, not '%.40s'", s);
+}
+
 static int take_label(const char *arg)
 {
 	struct why why;
@@ -182,6 +203,8 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 		return cmd_take_number("stress", "--samples", arg, 1, UINT64_MAX, &o->samples);
 	case OPT_PACED:
 		return take_pace(arg, &c->paced_ns);
+	case OPT_INJECT:
+		return take_inject(arg, &c->inject);
 	case OPT_SCRIPT:
 		return take_text("--script", arg, c->script, sizeof(c->script));
 	case OPT_SPEED:
@@ -207,6 +230,31 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	}
 }
 
+/* What one back end alone, or all but one, can follow. */
+static int check_backend(const struct stress_config *c)
+{
+	const bool script = !strcmp(c->backend, "script"), cpu = !strcmp(c->backend, "cpu");
+	const bool cuda = !strcmp(c->backend, "cuda");
+	const struct {
+		const char *option;
+		bool given, possible;
+	} each[] = {
+		{"--device", *c->device, !cpu && !script},
+		{"--threads", c->threads, !cuda && !script},
+		{"--kernel", *c->kernel, !script},
+		{"--copies", c->copies, !script},
+		{"--no-ceiling", c->no_ceiling, !script},
+		{"--inject-fault", c->inject, !script},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(each); i++) {
+		if (each[i].given && !each[i].possible) {
+			return cmd_usage_error("stress", "%s means nothing to the %s back end",
+				each[i].option, c->backend);
+		}
+	}
+	return 0;
+}
+
 /* What only makes sense together. */
 static int check_together(struct cmd_stress_options *o, bool speed_given)
 {
@@ -225,6 +273,9 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 	}
 	if (speed_given && !script) {
 		return cmd_usage_error("stress", "--speed belongs to the script back end");
+	}
+	if (check_backend(c)) {
+		return EXIT_USAGE;
 	}
 	if (o->keep && !o->record) {
 		return cmd_usage_error("stress", "--keep-samples belongs to --record LABEL");

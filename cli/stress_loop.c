@@ -38,6 +38,7 @@ struct cmd_stress_loop {
 	sigset_t old_mask;
 
 	struct runs_collect *collect;
+	struct cmd_stress_delay *delay; /* --inject-fault delay; else NULL */
 	struct runs_recorder *recorder; /* NULL: not recorded */
 	struct runs_session *session;
 	int64_t run;
@@ -144,6 +145,10 @@ void cmd_stress_loop_finish(struct cmd_stress_loop *l)
 	}
 	runs_recorder_destroy(l->recorder, 1000);
 	runs_collect_destroy(l->collect);
+	for (size_t i = 0; l->delay && i < 2 * CMD_DELAYS; i++) {
+		runs_hist_finish(&l->delay->h[i / CMD_DELAYS][i % CMD_DELAYS]);
+	}
+	free(l->delay);
 	if (l->signals >= 0) {
 		close(l->signals);
 		sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
@@ -152,6 +157,23 @@ void cmd_stress_loop_finish(struct cmd_stress_loop *l)
 }
 
 /* -- samples --------------------------------------------------------------------------- */
+
+static uint64_t from_to(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
+/* Delayed launches and the others apart. */
+static void take_delay(struct cmd_stress_delay *d, const struct stress_sample *s)
+{
+	struct runs_hist *h = d->h[(s->flags & STRESS_INJECTED) != 0];
+	if (stress_series_of(s) != STRESS_GEMM || !(s->flags & STRESS_HAS_DEVICE)) {
+		return;
+	}
+	runs_hist_add(&h[CMD_DELAY_LAUNCH], from_to(s->submit_ns, s->start_ns));
+	runs_hist_add(&h[CMD_DELAY_DEVICE], from_to(s->start_ns, s->end_ns));
+	runs_hist_add(&h[CMD_DELAY_NOTIFY], from_to(s->end_ns, s->done_ns));
+}
 
 /* Takes a sample in; false when it is behind the end that was asked for. */
 static bool take_sample(struct cmd_stress_loop *l, const struct stress_sample *s)
@@ -193,6 +215,11 @@ static void take_samples(struct cmd_stress_loop *l)
 			/* The last one of --samples counts, the first one past --seconds does not.
 			 */
 			keep += !l->enough || l->gemms != gemms || l->to_ns != to;
+		}
+		for (size_t i = 0; l->delay && i < keep; i++) {
+			if (!(l->batch[i].flags & STRESS_WARMUP)) {
+				take_delay(l->delay, &l->batch[i]);
+			}
 		}
 		runs_collect_add(l->collect, l->batch, keep);
 		if (l->session) {
@@ -366,6 +393,13 @@ static int start(struct cmd_stress_loop *l, struct why *why)
 		return r;
 	}
 	l->collect = runs_collect_create(clock_ns(), false);
+	if (l->o->config.inject == STRESS_INJECT_DELAY) {
+		l->delay = xcalloc(1, sizeof(*l->delay));
+		for (size_t i = 0; i < 2 * CMD_DELAYS; i++) {
+			runs_hist_init(
+				&l->delay->h[i / CMD_DELAYS][i % CMD_DELAYS], RUNS_HIST_TENTH_PCT);
+		}
+	}
 	return stress_worker_start(&l->o->config, &l->worker, why);
 }
 
@@ -384,6 +418,7 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 	struct cmd_stress_result r = {
 		.status = l->status,
 		.collect = l->collect,
+		.delay = l->delay,
 		.from_ns = l->from_ns,
 		.to_ns = l->to_ns,
 		.signal = l->signal,

@@ -38,6 +38,19 @@ static uint64_t enough_for(double q)
 	return n;
 }
 
+/* What the delay added to each layer, by the medians. */
+static void summarise_delay(const struct cmd_stress_delay *d, struct cmd_stress_summary *s)
+{
+	if (!d || !d->h[0][0].total || !d->h[1][0].total) {
+		return;
+	}
+	s->delayed = true;
+	for (unsigned i = 0; i < CMD_DELAYS; i++) {
+		s->delay_ns[i] = (double)runs_hist_quantile(&d->h[1][i], 0.5) -
+				 (double)runs_hist_quantile(&d->h[0][i], 0.5);
+	}
+}
+
 void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_summary *ret)
 {
 	const struct stress_status *st = &r->status;
@@ -59,6 +72,8 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 		s.share = s.bytes_per_s / s.ceiling;
 		s.floor_ns = (uint64_t)((double)st->bytes * 1e9 / s.ceiling);
 	}
-	s.corrupt = st->mismatches > 0 || (st->max_error >= 0 && st->max_error > st->error_limit);
+	summarise_delay(r->delay, &s);
+	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 ||
+		    (st->max_error >= 0 && st->max_error > st->error_limit);
 	*ret = s;
 }

@@ -45,7 +45,7 @@ struct runs_event {
 	char source[24];         /* "preempted", "steal", "nvml", "xid", … */
 	int64_t code;
 	double value; /* NaN: none */
-	char note[96];
+	char note[240];
 };
 
 struct runs_second {

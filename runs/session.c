@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "runs/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct runs_session {
 	struct runs_readings readings;
 	struct runs_episodes *episodes;
 	struct runs_hostwatch *watch; /* NULL: the samples have a clock of their own */
+	bool found;                   /* the finding is an event already */
 };
 
 const char *runs_dtype_name(enum stress_dtype d)
@@ -92,9 +94,26 @@ uint64_t runs_session_intent(struct runs_session *s, const char *step)
 	return runs_recorder_intent(s->recorder, step, json);
 }
 
+/* What was wrong first, kept with what can be said of its inputs. */
+static void take_finding(struct runs_session *s, const struct stress_finding *f)
+{
+	char text[STRESS_FINDING_TEXT];
+	struct runs_event e = {
+		.from_ns = f->ns, .to_ns = f->ns, .code = (int64_t)f->kind, .value = NAN};
+	if (s->found || f->kind == STRESS_WRONG_NOTHING) {
+		return;
+	}
+	s->found = true;
+	stress_finding_text(f, text);
+	text_copy(e.source, sizeof(e.source), "corruption");
+	text_copy(e.note, sizeof(e.note), text);
+	runs_collect_event(s->collect, &e);
+}
+
 static void take_in(struct runs_session *s, const struct stress_status *st)
 {
 	if (st) {
+		take_finding(s, &st->finding);
 		runs_collect_dropped(s->collect, st->dropped);
 		runs_recorder_facts(s->recorder, st);
 	}

@@ -56,11 +56,13 @@ struct stress_ceiling {
  * one thread of the back end only (its telemetry thread, or else the engine's): the
  * event ring has a single producer. It never blocks; a full ring drops and counts.
  * BEAT is a sign of life during a long open, from the engine's thread only; false: the
- * front asked to stop, and open should give up with -ECANCELED.
+ * front asked to stop, and open should give up with -ECANCELED. FOUND takes a wrong output or
+ * weight, told apart; from the engine's thread.
  */
 struct stress_lender {
 	void (*event)(struct stress_lender *l, const struct stress_event *e);
 	bool (*beat)(struct stress_lender *l);
+	void (*found)(struct stress_lender *l, const struct stress_finding *f);
 };
 
 struct stress_backend;
@@ -90,12 +92,21 @@ struct stress_backend_ops {
 	uint64_t (*clock_error)(const struct stress_backend *b);
 	/* The I-th read-only loop's result; false past the last. NULL: no STRESS_READ. */
 	bool (*ceiling)(const struct stress_backend *b, size_t i, struct stress_ceiling *ret);
+	/*
+	 * Takes the checksum of the next copy of the weights: 0 intact, 1 changed (and found was
+	 * called), negative errno and why. NULL: there are no weights.
+	 */
+	int (*audit)(struct stress_backend *b, struct why *why);
+	/* Breaks WHAT from the next launch on. NULL: nothing can be broken. */
+	int (*inject)(struct stress_backend *b, enum stress_inject what, struct why *why);
 	void (*close)(struct stress_backend *b);
 };
 
 /* Every back end built in, best first, ended by NULL: cuda, cpu, script. */
 const struct stress_backend_ops *const *stress_backends(void);
 const struct stress_backend_ops *stress_backend_find(const char *name);
+/* NAME, or with "" and "auto" the best that finds a device. -EINVAL, -ENODEV with why. */
+int stress_backend_choose(const char *name, const struct stress_backend_ops **ret, struct why *why);
 
 extern const struct stress_backend_ops stress_backend_cuda;
 extern const struct stress_backend_ops stress_backend_cpu;

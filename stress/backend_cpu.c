@@ -5,11 +5,10 @@
  * the one that comes next. All copies give the same bits, so one hash is golden for all.
  *
  * The read-only loops run in the same threads over the same rows: the ceiling. Their
- * result is the xor of the weights, which is known, so a weight that changed in memory is
- * told apart from a wrong computation.
+ * result is the xor of the weights, which is known: a weight that changed in memory is found
+ * by it, and told apart from a wrong computation.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +19,9 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "kernels/cpu.h"
-#include "kernels/gemm.h"
-#include "kernels/gemm_ref.h"
-#include "stress/backend.h"
-#include "stress/bursts.h"
+#include "stress/backend_cpu.h"
 #include "stress/cpu_data.h"
 #include "stress/data.h"
-#include "stress/host.h"
-#include "stress/pool.h"
 
 enum {
 	COPIES_MAX = 65536,
@@ -39,36 +33,7 @@ enum {
 static const uint64_t huge_page = (uint64_t)2 << 20;
 static const uint64_t unknown_llc = (uint64_t)64 << 20;   /* assumed where /sys does not say */
 static const uint64_t spared_bytes = (uint64_t)256 << 20; /* left to the rest of the machine */
-static const uint64_t check_terms = (uint64_t)1 << 24;    /* products in the FP64 check */
 static const uint64_t warm_ns = 300000000;
-
-struct stress_backend {
-	struct stress_lender *lender;
-	struct stress_host host;
-	struct stress_config config;
-	struct stress_pool *pool;
-	const struct gemm_kernel *kernel;
-	int pin_errno;
-
-	uint32_t threads, copies;
-	size_t weight_bytes; /* of one copy, as the GEMM reads them */
-	size_t stride;       /* between two copies */
-	char *map;
-	size_t map_bytes;
-	char *weights; /* COPIES of them */
-	void *x, *y;
-	size_t x_bytes, y_bytes;
-
-	uint32_t next_copy;
-	const struct read_kernel *reads[STRESS_LOOPS_MAX];
-	struct stress_bursts bursts; /* one loop for each of READS */
-
-	uint64_t golden_hash;
-	uint64_t golden_xor;           /* of one copy's weights, in the threads' slices */
-	double max_error, error_limit; /* of the output that exceeds its bound most */
-	uint64_t expected_ns;
-	uint64_t *partial; /* a read-only loop's results, one a thread, a cache line apart */
-};
 
 /* One launch as the threads see it. */
 struct task {
@@ -157,16 +122,24 @@ static uint32_t take_copy(struct stress_backend *b)
 	return copy;
 }
 
-static void launch_gemm(struct stress_backend *b, uint32_t copy, struct stress_sample *s)
+void stress_cpu_gemm(struct stress_backend *b, uint32_t copy, struct stress_sample *s)
 {
 	struct task t = make_task(b, copy);
 	s->submit_ns = clock_ns();
+	if (b->inject == STRESS_INJECT_DELAY && b->delays++ % 2) {
+		while (clock_ns() < s->submit_ns + STRESS_DELAY_NS) {
+		}
+		s->flags |= STRESS_INJECTED;
+	}
 	stress_pool_run(b->pool, gemm_part, &t, &s->start_ns, &s->end_ns);
+	if (b->inject == STRESS_INJECT_OUTPUT) {
+		((unsigned char *)b->y)[b->y_bytes / 2] ^= 4;
+		b->inject = STRESS_INJECT_NOTHING;
+	}
 	s->done_ns = clock_ns();
 }
 
-/* Returns the xor of the copy's weights. */
-static uint64_t launch_read(struct stress_backend *b, uint32_t copy, const struct read_kernel *r,
+uint64_t stress_cpu_read(struct stress_backend *b, uint32_t copy, const struct read_kernel *r,
 	struct stress_sample *s)
 {
 	struct task t = make_task(b, copy);
@@ -312,31 +285,6 @@ static int fill_memory(struct stress_backend *b)
 /* -- open: verify, choose by trial -------------------------------------------------- */
 
 /*
- * FP64 for as many elements of y, evenly spread, as CHECK_TERMS allow: the error of the one that
- * exceeds its bound most, and that bound, both as a share of Σ|x||w|.
- */
-static void check_output(struct stress_backend *b, const struct gemm *g)
-{
-	const uint64_t all = (uint64_t)g->m * g->n;
-	const uint64_t checked = MIN(MAX(check_terms / g->k, 16u), all);
-	double worst = -1;
-	for (uint64_t i = 0; i < checked; i++) {
-		const uint64_t at = all / checked * i + all % checked * i / checked;
-		const size_t m = (size_t)(at / g->n), n = (size_t)(at % g->n);
-		const struct gemm_ref_sum ref = gemm_ref_sum(g, m, n);
-		const double bound = gemm_error_bound(&ref, g->k, g->dtype);
-		const double error = gemm_error(&ref, gemm_ref_element(g, m, n), g->dtype);
-		const double unit = ref.magnitude > 0 ? ref.magnitude : 1;
-		const double share = error == error ? error / bound : INFINITY;
-		if (share > worst) {
-			worst = share;
-			b->max_error = error == error ? error / unit : 1;
-			b->error_limit = bound / unit;
-		}
-	}
-}
-
-/*
  * Kernels of the same instruction set read W in one stream or in several; which is faster
  * depends on the core's prefetchers, so a short interleaved trial decides. All of them give
  * the same bits. Runs of different kernels cannot be compared, so the choice must not follow
@@ -363,7 +311,7 @@ static int choose_by_trial(struct stress_backend *b)
 		for (size_t i = 0; i < n; i++) {
 			struct stress_sample s;
 			b->kernel = rival[i];
-			launch_gemm(b, take_copy(b), &s);
+			stress_cpu_gemm(b, take_copy(b), &s);
 			shortest[i] = MIN(shortest[i], s.end_ns - s.start_ns);
 			if (!b->lender->beat(b->lender)) {
 				return -ECANCELED;
@@ -384,12 +332,16 @@ static int choose_by_trial(struct stress_backend *b)
 static void verify(struct stress_backend *b)
 {
 	struct stress_sample s;
-	launch_gemm(b, 0, &s);
+	stress_cpu_gemm(b, 0, &s);
 	b->expected_ns = s.done_ns - s.submit_ns;
 	struct task t = make_task(b, 0);
-	check_output(b, &t.gemm);
+	stress_cpu_check(b, &t.gemm);
 	b->golden_hash = stress_hash(b->y, b->y_bytes);
-	b->golden_xor = launch_read(b, 0, b->reads[0], &s);
+	b->golden_y = malloc(b->y_bytes);
+	if (b->golden_y) {
+		memcpy(b->golden_y, b->y, b->y_bytes);
+	}
+	b->golden_xor = stress_cpu_read(b, 0, b->reads[0], &s);
 }
 
 static void cpu_close(struct stress_backend *b)
@@ -401,6 +353,7 @@ static void cpu_close(struct stress_backend *b)
 	if (b->map) {
 		munmap(b->map, b->map_bytes);
 	}
+	free(b->golden_y);
 	free(b->partial);
 	free(b);
 }
@@ -480,16 +433,6 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 	}
 }
 
-static void note_wrong(struct stress_backend *b, uint32_t copy, const struct stress_sample *s)
-{
-	struct stress_sample ignored;
-	bool changed = launch_read(b, copy, b->reads[0], &ignored) != b->golden_xor;
-	struct stress_event e = {.ns = s->submit_ns, .kind = STRESS_EVENT_NOTE, .value = copy};
-	snprintf(e.text, sizeof(e.text), "copy %u: %s", copy,
-		changed ? "weights changed" : "weights intact");
-	b->lender->event(b->lender, &e);
-}
-
 static int cpu_iterate(struct stress_backend *b, enum stress_series series,
 	struct stress_sample *ret, size_t max, struct why *why)
 {
@@ -501,14 +444,18 @@ static int cpu_iterate(struct stress_backend *b, enum stress_series series,
 	};
 	if (series == STRESS_READ) {
 		unsigned loop = stress_bursts_choose(&b->bursts);
-		s.hash = launch_read(b, s.copy, b->reads[loop], &s);
-		s.flags |= s.hash != b->golden_xor ? STRESS_MISMATCH : 0;
+		s.hash = stress_cpu_read(b, s.copy, b->reads[loop], &s);
+		if (s.hash != b->golden_xor) {
+			struct stress_finding f = {.ns = s.submit_ns, .copy = s.copy};
+			s.flags |= STRESS_MISMATCH;
+			stress_cpu_tell_weights(b, &f);
+		}
 		stress_bursts_add(&b->bursts, loop, s.end_ns - s.start_ns);
 	} else {
-		launch_gemm(b, s.copy, &s);
+		stress_cpu_gemm(b, s.copy, &s);
 		s.hash = stress_hash(b->y, b->y_bytes);
 		if (s.hash != b->golden_hash) {
-			note_wrong(b, s.copy, &s);
+			stress_cpu_tell_apart(b, &s);
 		}
 	}
 	*ret = s;
@@ -542,5 +489,7 @@ const struct stress_backend_ops stress_backend_cpu = {
 	.facts = cpu_facts,
 	.iterate = cpu_iterate,
 	.ceiling = cpu_ceiling,
+	.audit = stress_cpu_audit,
+	.inject = stress_cpu_inject,
 	.close = cpu_close,
 };

@@ -26,6 +26,7 @@ enum {
 	PINGS = 16,
 	SMALL = 64 << 10, /* bytes of a copy probe */
 	DEVICES = 16,
+	TELL_MAX = 8,
 };
 
 static const uint64_t warm_ns = 1000000000; /* clocks ramp for about a second */
@@ -39,7 +40,10 @@ struct stress_backend {
 	struct cuda_kernel kernel;
 	char note[200]; /* why a better kernel was not taken */
 	struct stress_gpu_check check;
-	uint32_t next_copy;
+	uint32_t next_copy, next_audit;
+	uint32_t told_apart; /* wrong outputs; from TELL_MAX on they are only counted */
+	enum stress_inject inject;
+	unsigned delays;
 
 	const struct gemm_cuda_read *reads[STRESS_LOOPS_MAX];
 	CUfunction read_functions[STRESS_LOOPS_MAX];
@@ -224,6 +228,7 @@ static int cuda_open(const struct stress_config *c, struct stress_lender *lender
 		r = -ECANCELED;
 	}
 	r = r ? r : check_kernel(b, why);
+	r = r ? r : stress_gpu_checksum_prepare(b->gpu, lender, why);
 	r = r ? r : join_clocks(b, why);
 	if (r < 0) {
 		cuda_close(b);
@@ -292,13 +297,28 @@ static CUresult launch_read(
 		b->gpu->dev, b->reads[loop], b->read_functions[loop], &span, b->gpu->dev->stream);
 }
 
+/* What is broken on purpose between the submit stamp and the launch. */
+static void break_launch(
+	struct stress_backend *b, struct stress_sample *s, struct gemm_cuda_args *a)
+{
+	if (b->inject == STRESS_INJECT_OUTPUT) {
+		a->flip = 1 + a->m * a->n / 2;
+		b->inject = STRESS_INJECT_NOTHING;
+	} else if (b->inject == STRESS_INJECT_DELAY && b->delays++ % 2) {
+		while (clock_ns() < s->submit_ns + STRESS_DELAY_NS) {
+		}
+		s->flags |= STRESS_INJECTED;
+	}
+}
+
 /* One launch or copy of SERIES, stamped in SLOT where it can be. */
 static CUresult submit(
-	struct stress_backend *b, enum stress_series series, unsigned loop, uint32_t copy, int slot)
+	struct stress_backend *b, unsigned loop, int slot, struct stress_sample *sample)
 {
 	struct stress_gpu *g = b->gpu;
 	const struct cuda_api *api = &g->dev->api;
-	const struct gemm_cuda_args a = stress_gpu_args(g, copy, slot);
+	const enum stress_series series = stress_series_of(sample);
+	struct gemm_cuda_args a = stress_gpu_args(g, sample->copy, slot);
 	const struct gemm_cuda_span nothing = {.stamp = a.stamp};
 
 	switch (series) {
@@ -313,6 +333,9 @@ static CUresult submit(
 	case STRESS_ZERO_COPY:
 		return launch_read(b, 0, b->small_mapped, SMALL, a.stamp);
 	default:
+		if (b->inject) {
+			break_launch(b, sample, &a);
+		}
 		return cuda_dev_launch(g->dev, &b->kernel, &a, g->dev->stream);
 	}
 }
@@ -334,24 +357,46 @@ static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stam
 	}
 }
 
-/* Which of the two is wrong, when an output is: the weights in memory, or the arithmetic. */
-static void note_wrong(struct stress_backend *b, const struct stress_sample *s)
+/* Says what the wrong output of a launch in SLOT comes from. */
+static int tell_apart(
+	struct stress_backend *b, const struct stress_sample *s, int slot, struct why *why)
 {
-	struct stress_event e = {.ns = s->submit_ns, .kind = STRESS_EVENT_NOTE, .value = s->copy};
-	struct stress_gpu *g = b->gpu;
-	const size_t part = MIN(g->w_bytes, (size_t)SMALL);
-	bool intact = true;
+	struct stress_finding f = {.ns = s->submit_ns, .hash = s->hash};
 
-	for (size_t at = 0; intact && at < g->w_bytes; at += part) {
-		const size_t n = MIN(part, g->w_bytes - at);
-
-		intact = g->dev->api.MemcpyDtoHAsync(
-				 b->small, g->w[s->copy] + at, n, g->dev->stream) == CUDA_SUCCESS &&
-			 await(b) == CUDA_SUCCESS && !memcmp(b->small, (char *)g->hw + at, n);
+	if (b->told_apart++ >= TELL_MAX) {
+		return 0;
 	}
-	snprintf(e.text, sizeof(e.text), "copy %u: %s", s->copy,
-		intact ? "weights intact" : "weights changed");
-	b->lender->event(b->lender, &e);
+	const int r =
+		stress_gpu_tell_apart(b->gpu, &b->kernel, s->copy, slot, b->check.hash, &f, why);
+
+	if (r == 0) {
+		b->lender->found(b->lender, &f);
+	}
+	return r;
+}
+
+static int cuda_audit(struct stress_backend *b, struct why *why)
+{
+	struct stress_finding f = {.ns = clock_ns(), .copy = b->next_audit};
+	uint64_t sum = 0;
+	int r = stress_gpu_checksum(b->gpu, b->next_audit, &sum, why);
+
+	b->next_audit = b->next_audit + 1 == b->gpu->copies ? 0 : b->next_audit + 1;
+	if (r < 0 || sum == b->gpu->weights_sum) {
+		return r;
+	}
+	if (b->told_apart++ < TELL_MAX) {
+		f.kind = STRESS_WRONG_WEIGHTS;
+		r = stress_gpu_compare_weights(b->gpu, f.copy, &f, why);
+		b->lender->found(b->lender, &f);
+	}
+	return r ? r : 1;
+}
+
+static int cuda_inject(struct stress_backend *b, enum stress_inject what, struct why *why)
+{
+	b->inject = what;
+	return what == STRESS_INJECT_WEIGHT ? stress_gpu_flip_weight(b->gpu, why) : 0;
 }
 
 static int cuda_iterate(struct stress_backend *b, enum stress_series series,
@@ -372,7 +417,7 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 		struct stress_sample s = {.copy = take_copy(b), .flags = (uint32_t)series};
 
 		s.submit_ns = clock_ns();
-		CUresult e = submit(b, series, loop, s.copy, i);
+		CUresult e = submit(b, loop, i, &s);
 
 		e = e == CUDA_SUCCESS ? await(b) : e;
 		s.done_ns = clock_ns();
@@ -390,8 +435,12 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	b->clock_error_ns = 0;
 	for (int i = 0; i < n; i++) {
 		convert(b, &b->gpu->host_stamps[i], series, &ret[i]);
-		if (series == STRESS_GEMM && ret[i].hash != b->check.hash) {
-			note_wrong(b, &ret[i]);
+	}
+	for (int i = 0; i < n && series == STRESS_GEMM; i++) {
+		const int told = ret[i].hash != b->check.hash ? tell_apart(b, &ret[i], i, why) : 0;
+
+		if (told < 0) {
+			return told;
 		}
 	}
 	if (series == STRESS_READ && (ret[0].flags & STRESS_HAS_DEVICE)) {
@@ -429,5 +478,7 @@ const struct stress_backend_ops stress_backend_cuda = {
 	.iterate = cuda_iterate,
 	.clock_error = cuda_clock_error,
 	.ceiling = cuda_ceiling,
+	.audit = cuda_audit,
+	.inject = cuda_inject,
 	.close = cuda_close,
 };

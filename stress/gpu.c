@@ -13,7 +13,8 @@
 
 static const uint64_t spared_bytes = (uint64_t)512 << 20; /* of the GPU's free memory */
 static const uint64_t unknown_l2 = (uint64_t)64 << 20;
-static const size_t part_bytes = (size_t)16 << 20; /* between two signs of life */
+static const size_t outputs_kept = (size_t)16 << 20; /* bytes, for launches on their way */
+static const size_t part_bytes = (size_t)16 << 20;   /* between two signs of life */
 
 static bool beat(struct stress_lender *l)
 {
@@ -38,6 +39,9 @@ static int choose_sizes(struct stress_gpu *g, struct why *why)
 	g->w_bytes = (size_t)s->n * s->k * e;
 	g->x_bytes = (size_t)s->m * s->k * e;
 	g->y_bytes = (size_t)s->m * s->n * e;
+	g->w_span = (g->w_bytes + 15) / 16 * 16;
+	g->y_stride = (g->y_bytes + 255) / 256 * 256;
+	g->y_slots = (uint32_t)MIN(MAX(outputs_kept / g->y_stride, 1u), (size_t)STRESS_GPU_SLOTS);
 	g->vec = s->k * e % 16 == 0;
 	g->copies =
 		g->config.copies ? g->config.copies : (uint32_t)copies_by_rule(g->dev, g->w_bytes);
@@ -51,7 +55,8 @@ static int choose_sizes(struct stress_gpu *g, struct why *why)
 	if (r != CUDA_SUCCESS) {
 		return cuda_fail(&g->dev->api, r, why, "asking for the GPU's free memory");
 	}
-	const uint64_t need = (uint64_t)g->copies * g->w_bytes + g->x_bytes + g->y_bytes;
+	const uint64_t need =
+		(uint64_t)g->copies * g->w_span + g->x_bytes + g->y_stride * g->y_slots;
 
 	if (need > free_bytes || free_bytes - need < spared_bytes) {
 		char n[TEXT_SIZE_MAX], h[TEXT_SIZE_MAX];
@@ -88,22 +93,23 @@ static int allocate(struct stress_gpu *g, struct why *why)
 
 	g->w = xcalloc(g->copies, sizeof(*g->w));
 	for (uint32_t i = 0; r == 0 && i < g->copies; i++) {
-		r = take(g, &g->w[i], g->w_bytes, "weights", why);
+		r = take(g, &g->w[i], g->w_span, "weights", why);
 	}
 	r = r ? r : take(g, &g->x, g->x_bytes, "x", why);
-	r = r ? r : take(g, &g->y, g->y_bytes, "y", why);
+	r = r ? r : take(g, &g->y, g->y_stride * g->y_slots, "y", why);
 	r = r ? r : take(g, &g->bias, (size_t)g->config.shape.n * 4, "bias", why);
 	r = r ? r : take(g, &g->sink, 64, "a sink", why);
 	r = r ? r : take(g, &g->stamps, stamps, "stamps", why);
 	if (r < 0) {
 		return r;
 	}
-	CUresult e = g->dev->api.MemHostAlloc(&pinned, stamps, CUDA_HOST_PORTABLE);
+	CUresult e = g->dev->api.MemHostAlloc(&pinned, stamps + 64, CUDA_HOST_PORTABLE);
 
 	if (e != CUDA_SUCCESS) {
 		return cuda_fail(&g->dev->api, e, why, "allocating pinned memory");
 	}
 	g->host_stamps = pinned;
+	g->host_sum = (uint64_t *)(void *)((char *)pinned + stamps);
 	g->hw = malloc(g->w_bytes);
 	g->hx = malloc(g->x_bytes);
 	g->hy = malloc(g->y_bytes);
@@ -151,8 +157,11 @@ int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct
 			return -ECANCELED;
 		}
 	}
+	if (e == CUDA_SUCCESS && g->w_span > g->w_bytes) {
+		e = api->MemsetD8Async(g->w[0] + g->w_bytes, 0, g->w_span - g->w_bytes, s);
+	}
 	for (uint32_t i = 1; e == CUDA_SUCCESS && i < g->copies; i++) {
-		e = api->MemcpyDtoDAsync(g->w[i], g->w[0], g->w_bytes, s);
+		e = api->MemcpyDtoDAsync(g->w[i], g->w[0], g->w_span, s);
 	}
 	if (e == CUDA_SUCCESS) {
 		e = api->MemsetD8Async(g->stamps, 0, STRESS_GPU_SLOTS * sizeof(*g->host_stamps), s);
@@ -242,7 +251,7 @@ struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy,
 	return (struct gemm_cuda_args){
 		.x = g->x,
 		.w = g->w[copy],
-		.y = g->y,
+		.y = g->y + (slot < 0 ? 0 : (uint32_t)slot % g->y_slots) * g->y_stride,
 		.stamp = slot < 0 ? 0 : g->stamps + (uint64_t)slot * sizeof(*g->host_stamps),
 		.m = s->m,
 		.n = s->n,

@@ -23,11 +23,17 @@ struct stress_gpu {
 	struct stress_config config;
 	uint32_t copies;
 	size_t w_bytes, x_bytes, y_bytes;
-	bool vec; /* rows lie at multiples of 16 bytes */
+	size_t w_span;    /* w_bytes up to a multiple of 16; the rest is 0 */
+	size_t y_stride;  /* slot S writes y + S % Y_SLOTS * Y_STRIDE: a wrong y is still there */
+	uint32_t y_slots; /* when its hash has been seen to be wrong */
+	bool vec;         /* rows lie at multiples of 16 bytes */
 	CUdeviceptr *w;
 	CUdeviceptr x, y, bias, sink;
 	CUdeviceptr stamps;                  /* STRESS_GPU_SLOTS of them */
 	struct gemm_cuda_stamp *host_stamps; /* pinned */
+	uint64_t *host_sum;                  /* behind them */
+	CUfunction checksum;                 /* NULL: not asked for yet */
+	uint64_t weights_sum;                /* what it is of every copy */
 	void *hw, *hx, *hy, *hbias;          /* the same numbers on the host */
 	struct gemm_ref_sum *reference;      /* every REFERENCE_STEP-th output; NULL: not yet */
 	uint64_t reference_terms, reference_step;
@@ -85,3 +91,28 @@ int stress_gpu_hash(struct stress_gpu *g, uint64_t *ret, struct why *why);
  */
 int stress_gpu_check(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t act, bool bias,
 	uint64_t terms, struct stress_gpu_check *ret, struct why *why);
+
+/* The hash of M × N outputs, as the kernels form it. */
+uint64_t stress_gpu_hash_of(const struct stress_gpu *g, const void *y);
+
+/*
+ * Readies the weights' checksum: the kernel, and what it must be, from the host's numbers. Signs of
+ * life go to LENDER. Then stress_gpu_checksum takes it of COPY on the GPU; waits.
+ */
+int stress_gpu_checksum_prepare(
+	struct stress_gpu *g, struct stress_lender *lender, struct why *why);
+int stress_gpu_checksum(struct stress_gpu *g, uint32_t copy, uint64_t *ret, struct why *why);
+
+/* Where COPY differs from the numbers that the seed gives, into F. For after a wrong checksum. */
+int stress_gpu_compare_weights(
+	struct stress_gpu *g, uint32_t copy, struct stress_finding *f, struct why *why);
+
+/*
+ * K gave a wrong output over COPY in SLOT: tells what it comes from. GOLDEN is the right output's
+ * hash, and lies in hy. Launches again, waits, may take a second.
+ */
+int stress_gpu_tell_apart(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t copy,
+	int slot, uint64_t golden, struct stress_finding *f, struct why *why);
+
+/* Flips one bit, which the seed chooses, of a copy of the weights on the GPU. */
+int stress_gpu_flip_weight(struct stress_gpu *g, struct why *why);

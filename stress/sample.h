@@ -32,6 +32,7 @@ enum {
 	STRESS_MISMATCH = 1 << 15,  /* the output's hash differs from the golden one */
 	STRESS_PERTURBED = 1 << 16, /* overlaps a telemetry reading */
 	STRESS_HUSHED = 1 << 17,    /* launched while the telemetry was told to be silent */
+	STRESS_INJECTED = 1 << 18,  /* delayed on purpose, see stress_inject */
 };
 
 struct stress_sample {

@@ -246,6 +246,7 @@ static void read_state(struct stress_worker *w)
 	if ((unsigned)s.ended > STRESS_ENDED_LOST) {
 		s.ended = STRESS_ENDED_LOST;
 	}
+	s.finding.kind = MIN(s.finding.kind, (uint32_t)STRESS_WRONG_KINDS);
 	w->last = s;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/why.h"
+#include "stress/finding.h"
 #include "stress/sample.h"
 
 enum stress_dtype { STRESS_F16, STRESS_F32 };
@@ -23,6 +24,16 @@ struct stress_shape {
 
 /* "1x4096x11008" (M, K, N), each 1 … 2^24, product bounded; -EINVAL with why. */
 int stress_shape_parse(const char *s, struct stress_shape *ret, struct why *why);
+
+/* What is broken on purpose, to see it noticed. */
+enum stress_inject {
+	STRESS_INJECT_NOTHING,
+	STRESS_INJECT_OUTPUT, /* one bit of one output, once */
+	STRESS_INJECT_WEIGHT, /* one bit of the weights in memory, once */
+	STRESS_INJECT_DELAY,  /* every second launch waits STRESS_DELAY_NS after its submit stamp */
+};
+
+enum { STRESS_DELAY_NS = 50000 };
 
 struct stress_config {
 	char backend[16]; /* "cpu", "cuda", "script"; "" or "auto": the best there is */
@@ -42,6 +53,7 @@ struct stress_config {
 	bool telemetry_test;  /* readings in every other second only: what do they cost? */
 	uint32_t lock_mhz;    /* lock the GPU's clocks for the run (root); 0: leave them */
 	uint32_t max_celsius; /* end the run there; 0: a little below the GPU's own threshold */
+	enum stress_inject inject;
 };
 
 void stress_config_init(struct stress_config *c); /* the defaults: auto, 1x4096x11008, f16 */
@@ -81,6 +93,9 @@ struct stress_status {
 	char ceiling_kernel[32];
 	uint64_t golden_hash; /* of the first valid output; 0: none */
 	uint64_t mismatches;
+	uint64_t weight_checks;        /* copies whose checksum was taken, */
+	uint64_t weight_faults;        /* and was not theirs */
+	struct stress_finding finding; /* the first one; kind 0: none */
 	double max_error;   /* |y − ref| / Σ|w||x| over the checked rows; < 0: not checked */
 	double error_limit; /* what rounding alone can explain; more is corruption */
 	/* What device stamps may be wrong by: the largest since the warm-up; 0 on the CPU. */

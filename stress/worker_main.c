@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "stress/audit.h"
 #include "stress/backend.h"
 #include "stress/gpu_facts.h"
 #include "stress/host.h"
@@ -53,8 +54,9 @@ struct engine {
 	uint64_t warm_until_ns;
 	uint64_t due_ns;        /* paced: the next intended start */
 	uint64_t probe_cost_ns; /* the last probe's */
-	unsigned since_probe;   /* GEMMs */
-	unsigned last_probe;    /* series */
+	struct stress_audit audit;
+	unsigned since_probe; /* GEMMs */
+	unsigned last_probe;  /* series */
 	struct stress_sample batch[BATCH_MAX];
 };
 
@@ -170,6 +172,15 @@ static void finish_watch(struct engine *e)
 {
 	e->hung = !stress_watch_finish(&e->watch, &e->state);
 	publish(e);
+}
+
+static void lend_found(struct stress_lender *l, const struct stress_finding *f)
+{
+	struct engine *e = (struct engine *)l;
+	if (e->state.finding.kind == STRESS_WRONG_NOTHING) {
+		e->state.finding = *f;
+		publish(e);
+	}
 }
 
 /* Sleeps until UNTIL_NS (host clock) or until a request comes; beats meanwhile. */
@@ -300,6 +311,19 @@ static void pace(struct engine *e, struct stress_sample *s)
 	e->due_ns += e->config.paced_ns;
 }
 
+/* The weights' checksums, where the next intended start leaves the time. */
+static int audit(struct engine *e, uint64_t now, struct why *why)
+{
+	if (e->config.paced_ns && now + 2 * e->probe_cost_ns >= e->due_ns) {
+		return 0;
+	}
+	const int r = stress_audit_turn(&e->audit, now, &e->state, why);
+	if (r > 0) {
+		publish(e);
+	}
+	return MIN(r, 0);
+}
+
 static void be_patient(struct engine *e, uint64_t took)
 {
 	e->longest_ns = MAX(took, e->longest_ns - e->longest_ns / 64);
@@ -311,6 +335,10 @@ static void be_patient(struct engine *e, uint64_t took)
 static int launch(struct engine *e, struct why *why)
 {
 	uint64_t before = clock_ns();
+	int r = audit(e, before, why);
+	if (r < 0) {
+		return r;
+	}
 	enum stress_series series = next_series(e, before);
 	bool paced = e->config.paced_ns && series == STRESS_GEMM;
 	if (paced) {
@@ -423,28 +451,6 @@ static int run_loop(struct engine *e)
 
 /* -- start and end ----------------------------------------------------------------- */
 
-static int choose_backend(struct engine *e, struct why *why)
-{
-	const char *name = e->config.backend;
-	if (*name && strcmp(name, "auto")) {
-		e->ops = stress_backend_find(name);
-		if (!e->ops) {
-			why_set(why, "there is no back end '%s'", name);
-			return -EINVAL;
-		}
-		return 0;
-	}
-	const struct stress_backend_ops *const *all = stress_backends();
-	for (size_t i = 0; all[i]; i++) {
-		struct stress_device device;
-		if (all[i]->probe(&device, 1, why) > 0) {
-			e->ops = all[i];
-			return 0;
-		}
-	}
-	return -ENODEV;
-}
-
 static void take_facts(struct engine *e)
 {
 	e->ops->facts(e->backend, &e->facts);
@@ -480,7 +486,7 @@ static int run_engine(struct engine *e)
 	e->state.pid = getpid();
 	e->state.max_error = -1;
 	enter(e, STRESS_STARTING);
-	int r = choose_backend(e, &why);
+	int r = stress_backend_choose(e->config.backend, &e->ops, &why);
 	if (!r) {
 		text_copy(e->state.backend, sizeof(e->state.backend), e->ops->name);
 		publish(e);
@@ -494,6 +500,7 @@ static int run_engine(struct engine *e)
 		return fail(e, &why);
 	}
 	take_facts(e);
+	stress_audit_init(&e->audit, e->ops, e->backend, e->facts.copies, e->config.inject);
 	be_patient(e, e->facts.expected_ns);
 	r = start_watch(e, &why);
 	if (r < 0) {
@@ -564,7 +571,7 @@ int stress_worker_main(int argc, char **argv)
 	}
 	static struct engine e; /* one worker a process; too large for a stack */
 	e = (struct engine){
-		.lender = {.event = lend_event, .beat = lend_beat},
+		.lender = {.event = lend_event, .beat = lend_beat, .found = lend_found},
 		.sock = (int)fd,
 		.last_probe = STRESS_GEMM,
 	};

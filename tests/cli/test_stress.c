@@ -239,6 +239,38 @@ static void corruption_is_a_finding(void **state)
 	js_free(j);
 }
 
+static void an_injected_fault_is_found(void **state)
+{
+	(void)state;
+	struct outcome o;
+	RUN(&o, "--backend", "cpu", "--shape", "2x256x256", "--threads", "1", "--copies", "2",
+		"--seconds", "2", "--inject-fault", "output", "--json");
+	assert_int_equal(o.status, 1);
+	struct js *j = parse(&o);
+	assert_true(js_get_bool(j, "corruption", false));
+	assert_int_equal(js_get_int(j, "mismatches", -1), 1);
+	assert_string_equal(js_get_str(js_get(j, "finding"), "kind"), "transient");
+	assert_int_equal(js_get_int(js_get(j, "finding"), "outputs", -1), 1);
+	js_free(j);
+
+	/* Recorded, the finding is an event of the run. */
+	char store[160];
+	snprintf(store, sizeof(store), "%s", in_folder("found.db"));
+	RUN(&o, "--backend", "cpu", "--shape", "2x256x256", "--threads", "1", "--copies", "2",
+		"--seconds", "12", "--inject-fault", "weight", "--record", "found", "--store",
+		store);
+	assert_int_equal(o.status, 1);
+	assert_non_null(strstr(o.out, "weights changed in memory, 1 word, first at byte 0x"));
+
+	RUN(&o, "--backend", "cpu", "--shape", "1x256x256", "--threads", "1", "--seconds", "2",
+		"--inject-fault", "delay", "--json");
+	assert_int_equal(o.status, 0);
+	j = parse(&o);
+	assert_int_equal(js_get_int(js_get(j, "delayed"), "delay_ns", -1), 50000);
+	assert_true(js_get_real(js_get(j, "delayed"), "launch_ns", 0) > 45000);
+	js_free(j);
+}
+
 static void trouble_keeps_what_was_measured(void **state)
 {
 	(void)state;
@@ -313,6 +345,13 @@ static void bad_arguments_are_one_sentence(void **state)
 		{{"--speed", "2"}, "--speed belongs to the script back end"},
 		{{"--backend", "script"}, "the script back end needs --script FILE"},
 		{{"--backend", "cpu", "--script", "x"}, "--script belongs to the script back end"},
+		{{"--backend", "cpu", "--device", "0000:01:00.0"},
+			"--device means nothing to the cpu back end"},
+		{{"--backend", "cuda", "--threads", "2"},
+			"--threads means nothing to the cuda back end"},
+		{{"--script", "x", "--copies", "2"}, "--copies means nothing to the script back"},
+		{{"--script", "x", "--inject-fault", "weight"}, "--inject-fault means nothing to"},
+		{{"--inject-fault", "disk"}, "--inject-fault takes output, weight or delay"},
 		{{"--record", ""}, "--record: a label has 1 to 63 bytes"},
 		{{"--frobnicate"}, "'--frobnicate' is not an option"},
 		{{"extra"}, "'extra' is not expected here"},
@@ -386,6 +425,7 @@ int main(void)
 		cmocka_unit_test(the_cpu_measures_itself),
 		cmocka_unit_test(paced_launches_keep_their_pace),
 		cmocka_unit_test(corruption_is_a_finding),
+		cmocka_unit_test(an_injected_fault_is_found),
 		cmocka_unit_test(trouble_keeps_what_was_measured),
 		cmocka_unit_test(signals_end_it_after_the_summary),
 		cmocka_unit_test(a_record_is_asked_for_before_the_run),

@@ -179,6 +179,7 @@ static uint64_t run_gemm(struct launch *l)
 			memcpy(&bits, &single, 4);
 		}
 		bits ^= i == 0 && number("flip", 0) == nth ? 0x20 : 0;
+		bits ^= a->flip && i == a->flip - 1 ? 0x0400 : 0;
 		if (f32) {
 			memcpy((float *)(uintptr_t)a->y + m * a->ldy + n, &bits, 4);
 		} else {
@@ -187,6 +188,18 @@ static uint64_t run_gemm(struct launch *l)
 		hash += gemm_hash_element(i, bits);
 	}
 	return hash;
+}
+
+/* As kernels/cuda/probe.cu has it. */
+static void run_checksum(const struct gemm_cuda_span *s)
+{
+	const uint32_t *p = (const uint32_t *)(uintptr_t)s->p;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->bytes / 4; i++) {
+		sum += gemm_hash_element(i, p[i]);
+	}
+	*(uint64_t *)(uintptr_t)s->out += sum;
 }
 
 static void *answer_pings(void *unused)
@@ -220,6 +233,9 @@ static void run(struct launch *l)
 		state.ping = l->args.span;
 		state.pinging = !pthread_create(&state.pinger, NULL, answer_pings, NULL);
 		return;
+	}
+	if (!strcmp(l->name, "checksum")) {
+		run_checksum(&l->args.span);
 	}
 	if (!span) {
 		hash = run_gemm(l);

@@ -20,6 +20,8 @@ struct lender {
 	struct stress_lender base;
 	unsigned beats, events, give_up_after;
 	struct stress_event last;
+	struct stress_finding finding; /* the last */
+	unsigned findings;
 };
 
 static void on_event(struct stress_lender *l, const struct stress_event *e)
@@ -33,6 +35,13 @@ static bool on_beat(struct stress_lender *l)
 {
 	struct lender *own = (struct lender *)l;
 	return ++own->beats != own->give_up_after;
+}
+
+static void on_found(struct stress_lender *l, const struct stress_finding *f)
+{
+	struct lender *own = (struct lender *)l;
+	own->findings++;
+	own->finding = *f;
 }
 
 static const struct stress_backend_ops *const ops = &stress_backend_cpu;
@@ -49,7 +58,7 @@ static struct stress_config configure(uint32_t m, uint32_t k, uint32_t n, uint32
 
 static struct stress_backend *open_it(const struct stress_config *c, struct lender *l)
 {
-	*l = (struct lender){.base = {.event = on_event, .beat = on_beat}};
+	*l = (struct lender){.base = {.event = on_event, .beat = on_beat, .found = on_found}};
 	struct stress_backend *b = NULL;
 	struct why why = {0};
 	int r = ops->open(c, &l->base, &b, &why);
@@ -171,13 +180,101 @@ static void one_flipped_bit_is_noticed(void **state)
 	}
 	assert_int_equal(wrong, 2);
 	assert_int_equal(wrong_reads, 2);
-	assert_int_equal(l.events, 2);
-	assert_string_equal(l.last.text, "copy 1: weights changed");
+	assert_int_equal(l.findings, 4);
+	assert_int_equal(l.finding.kind, STRESS_WRONG_WEIGHTS);
+	assert_int_equal(l.finding.copy, 1);
+	assert_int_equal(l.finding.words, 1);
+	assert_int_equal(l.finding.offset, (2 * (512 * 150 + 7) + 1) / 4 * 4);
+	assert_int_equal(l.finding.address, (uintptr_t)w + l.finding.offset);
+	assert_int_equal(l.finding.word_is ^ l.finding.word_was, 0x40000000);
 
 	/* Put back, all is well again: it was memory, not arithmetic. */
 	w[2 * (512 * 150 + 7) + 1] ^= 0x40;
 	for (int i = 0; i < 3; i++) {
 		assert_true(launch(b, STRESS_GEMM).hash == f.golden_hash);
+	}
+	ops->close(b);
+}
+
+/* Any bit of any copy, also one that no rounded output shows. */
+static void every_flipped_bit_is_found_by_the_checksum(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(1, 512, 200, 1);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct why why;
+	size_t bytes;
+	for (unsigned i = 0; i < 60; i++) {
+		const uint32_t copy = i % 3;
+		const size_t at = i * 7919 % (2 * 512 * 200);
+		unsigned char *w = stress_cpu_weights(b, copy, &bytes);
+		w[at] ^= (unsigned char)(1 << i % 8);
+		for (uint32_t k = 0; k < 3; k++) {
+			assert_int_equal(ops->audit(b, &why), k == copy);
+		}
+		w[at] ^= (unsigned char)(1 << i % 8);
+	}
+	assert_int_equal(l.findings, 8); /* more are only counted */
+	ops->close(b);
+
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		c.seed = seed;
+		b = open_it(&c, &l);
+		assert_int_equal(ops->inject(b, STRESS_INJECT_WEIGHT, &why), 0);
+		int found = 0;
+		for (uint32_t k = 0; k < 3; k++) {
+			found += ops->audit(b, &why);
+		}
+		assert_int_equal(found, 1);
+		assert_int_equal(__builtin_popcount(l.finding.word_is ^ l.finding.word_was), 1);
+		ops->close(b);
+	}
+}
+
+static void a_flipped_output_is_transient(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(2, 512, 200, 1);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct stress_facts f;
+	struct why why;
+	ops->facts(b, &f);
+	assert_true(launch(b, STRESS_GEMM).hash == f.golden_hash);
+	assert_int_equal(ops->inject(b, STRESS_INJECT_OUTPUT, &why), 0);
+	const struct stress_sample s = launch(b, STRESS_GEMM);
+	assert_true(s.hash != f.golden_hash);
+	assert_int_equal(l.findings, 1);
+	assert_int_equal(l.finding.kind, STRESS_WRONG_TRANSIENT);
+	assert_true(l.finding.hash == s.hash);
+	assert_int_equal(l.finding.outputs, 1);
+	assert_int_equal(l.finding.m, 1);
+	assert_int_equal(l.finding.n, 0);
+	assert_int_equal(l.finding.output_is ^ l.finding.output_was, 4);
+	assert_int_equal(l.finding.repeated, 3);
+	assert_int_equal(l.finding.repeated_wrong, 0);
+	assert_int_equal(l.finding.words, 0);
+	char text[STRESS_FINDING_TEXT];
+	stress_finding_text(&l.finding, text);
+	assert_non_null(strstr(text, "transient: the inputs are intact and repetitions are right; "
+				     "1 output differs, first y[1][0]: 0x"));
+	assert_true(launch(b, STRESS_GEMM).hash == f.golden_hash);
+	ops->close(b);
+}
+
+static void a_delay_stands_before_the_launch(void **state)
+{
+	(void)state;
+	struct stress_config c = configure(1, 512, 200, 1);
+	struct lender l;
+	struct stress_backend *b = open_it(&c, &l);
+	struct why why;
+	assert_int_equal(ops->inject(b, STRESS_INJECT_DELAY, &why), 0);
+	for (int i = 0; i < 10; i++) {
+		const struct stress_sample s = launch(b, STRESS_GEMM);
+		assert_int_equal((s.flags & STRESS_INJECTED) != 0, i % 2);
+		assert_true(i % 2 == 0 || s.start_ns - s.submit_ns >= STRESS_DELAY_NS);
 	}
 	ops->close(b);
 }
@@ -245,7 +342,7 @@ static void bursts_go_to_the_best_loops(void **state)
 static void what_cannot_be_is_one_sentence(void **state)
 {
 	(void)state;
-	struct lender l = {.base = {.event = on_event, .beat = on_beat}};
+	struct lender l = {.base = {.event = on_event, .beat = on_beat, .found = on_found}};
 	struct stress_backend *b = NULL;
 	struct why why;
 	struct stress_config c = configure(1, 1 << 24, 1 << 16, 0); /* 2 TiB a copy */
@@ -313,6 +410,9 @@ int main(void)
 		cmocka_unit_test(bits_depend_on_the_numbers_only),
 		cmocka_unit_test(the_reference_agrees),
 		cmocka_unit_test(one_flipped_bit_is_noticed),
+		cmocka_unit_test(every_flipped_bit_is_found_by_the_checksum),
+		cmocka_unit_test(a_flipped_output_is_transient),
+		cmocka_unit_test(a_delay_stands_before_the_launch),
 		cmocka_unit_test(every_read_loop_gets_its_turn),
 		cmocka_unit_test(bursts_go_to_the_best_loops),
 		cmocka_unit_test(what_cannot_be_is_one_sentence),

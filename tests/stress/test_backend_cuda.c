@@ -34,7 +34,8 @@ struct front {
 	char note[64];
 };
 
-static void start(struct front *f, const char *orders, const char *shape, const char *kernel)
+static void start_with(struct front *f, const char *orders, const char *shape, const char *kernel,
+	enum stress_inject inject)
 {
 	struct stress_config c;
 	struct why why;
@@ -46,7 +47,13 @@ static void start(struct front *f, const char *orders, const char *shape, const 
 	snprintf(c.kernel, sizeof(c.kernel), "%s", kernel);
 	assert_int_equal(stress_shape_parse(shape, &c.shape, &why), 0);
 	c.copies = 3;
+	c.inject = inject;
 	assert_int_equal(stress_worker_start(&c, &f->w, &why), 0);
+}
+
+static void start(struct front *f, const char *orders, const char *shape, const char *kernel)
+{
+	start_with(f, orders, shape, kernel, STRESS_INJECT_NOTHING);
 }
 
 static void take(struct front *f, const struct stress_sample *s)
@@ -240,14 +247,51 @@ static void corruption_is_found_and_told_apart(void **state)
 	start(&f, "flip=500", "2x64x40", "");
 	await_gemms(&f, 1000);
 	assert_int_equal(f.mismatches, 1);
-	assert_non_null(strstr(f.note, "weights intact"));
+	assert_int_equal(f.status.finding.kind, STRESS_WRONG_TRANSIENT);
+	assert_int_equal(f.status.finding.outputs, 1);
+	assert_int_equal(f.status.finding.output_is ^ f.status.finding.output_was, 0x20);
+	assert_int_equal(f.status.finding.repeated, 3);
 	stress_worker_destroy(f.w, 1000);
 
 	start(&f, "rot=500", "2x64x40", "");
-	while (f.mismatches < 2 || !strstr(f.note, "weights changed")) {
+	while (f.mismatches < 2 || f.status.finding.kind != STRESS_WRONG_WEIGHTS) {
 		turn(&f);
 		assert_true(clock_ns() - began < 30 * second);
 	}
+	assert_int_equal(f.status.finding.words, 1);
+	assert_int_equal(f.status.finding.offset, 0);
+	assert_int_equal(f.status.finding.word_is ^ f.status.finding.word_was, 0x10000000);
+	stress_worker_destroy(f.w, 1000);
+}
+
+static void injected_faults_are_found(void **state)
+{
+	struct front f;
+	uint64_t began = clock_ns();
+
+	(void)state;
+	start_with(&f, "", "2x64x40", "", STRESS_INJECT_OUTPUT);
+	while (f.mismatches < 1 || f.status.finding.kind == STRESS_WRONG_NOTHING) {
+		turn(&f);
+		assert_true(clock_ns() - began < 30 * second);
+	}
+	assert_int_equal(f.mismatches, 1);
+	assert_int_equal(f.status.finding.kind, STRESS_WRONG_TRANSIENT);
+	assert_int_equal(f.status.finding.m, 1);
+	assert_int_equal(f.status.finding.n, 0);
+	assert_int_equal(f.status.weight_faults, 0);
+	stress_worker_destroy(f.w, 1000);
+
+	/* The checksum alone decides here: K is so large that one bit changes no rounded output. */
+	began = clock_ns();
+	start_with(&f, "", "1x4099x24", "", STRESS_INJECT_WEIGHT);
+	while (!f.status.weight_faults) {
+		turn(&f);
+		assert_true(clock_ns() - began < 60 * second);
+	}
+	assert_int_equal(f.status.finding.kind, STRESS_WRONG_WEIGHTS);
+	assert_int_equal(
+		__builtin_popcount(f.status.finding.word_is ^ f.status.finding.word_was), 1);
 	stress_worker_destroy(f.w, 1000);
 }
 
@@ -337,6 +381,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_older_driver_gets_the_older_kernels),
 		cmocka_unit_test(a_launch_that_never_ends_is_a_stall),
 		cmocka_unit_test(corruption_is_found_and_told_apart),
+		cmocka_unit_test(injected_faults_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
