@@ -185,7 +185,8 @@ void tui_modal_draw(const struct tui_modal *m, struct tui_canvas *c, struct tui_
 	const char *below = *m->error ? m->error : f && f->help ? f->help : "";
 	int text = *m->text ? tui_text_rows(c, w - 4, m->text) + 1 : 0;
 	int help = *below ? tui_text_rows(c, w - 4, below) + 1 : 0;
-	int h = MIN(2 + text + (int)m->nfield + help + 2, r.h);
+	int foot = m->nfield || help ? 2 : 1; /* TEXT has its blank line already */
+	int h = MIN(2 + text + (int)m->nfield + help + foot, r.h);
 	struct tui_rect box = {r.x + (r.w - w) / 2, r.y + (r.h - h) / 2, w, h};
 	tui_fill(c, box, TUI_TEXT | TUI_ON(TUI_BG_BAR), ' ');
 	struct tui_rect in = tui_inset(tui_panel(c, box, TUI_TITLE, m->title, NULL), 1, 0);

@@ -102,7 +102,7 @@ static int collect(int ch)
 }
 
 /* The strings that put this terminal back, without their padding marks. */
-static void prepare_restore(const struct tui_screen *s, bool mouse)
+static void prepare_restore(struct tui_screen *s, bool mouse)
 {
 	caps.len = 0;
 	restore.in = s->in;
@@ -114,6 +114,13 @@ static void prepare_restore(const struct tui_screen *s, bool mouse)
 		if (cap && cap != (char *)-1) {
 			tputs(cap, 1, collect);
 		}
+	}
+	if (!exit_ca_mode) { /* the prompt stands below what was drawn, not on it */
+		int w, h;
+		tui_screen_size(s, &w, &h);
+		tputs(tparm(cursor_address, h - 1, 0), 1, collect);
+		collect('\r');
+		collect('\n');
 	}
 	if (mouse) {
 		for (const char *p = "\033[?1006l\033[?1000l"; *p; p++) {
@@ -252,14 +259,21 @@ static void gather(struct tui_screen *s)
 
 /*
  * ncurses sets the scrolling region when it starts, for the size that terminfo names, and not
- * again: the lines that it inserts on a larger screen would end there. To be followed by
- * a clearing, since the cursor goes home.
+ * again: the lines that it inserts on a larger screen would end there. Setting it sends the cursor
+ * home: it is put back, since after a suspension the terminal still has to remember where the
+ * shell had it.
  */
 static void set_scroll_region(struct tui_screen *s, int h)
 {
 	if (change_scroll_region) {
 		caps.len = 0;
+		if (save_cursor && restore_cursor) {
+			tputs(save_cursor, 1, collect);
+		}
 		tputs(tparm(change_scroll_region, 0, h - 1), 1, collect);
+		if (save_cursor && restore_cursor) {
+			tputs(restore_cursor, 1, collect);
+		}
 		append(s, caps.bytes, caps.len);
 	}
 }
@@ -354,6 +368,9 @@ void tui_screen_leave(struct tui_screen *s)
 {
 	endwin();
 	gather(s);
+	if (!exit_ca_mode) { /* ncurses left the cursor on the last line drawn */
+		append(s, "\r\n", 2);
+	}
 	flush_patiently(s);
 	restore.armed = 0;
 	tcsetattr(s->in, TCSANOW, &s->saved);

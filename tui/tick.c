@@ -163,10 +163,7 @@ static void tell_crash(struct tui_app *a)
 	const struct runs_crash *k =
 		a->keep.recorder ? runs_recorder_crash(a->keep.recorder) : NULL;
 	if (k && !a->crash_told) {
-		char text[640];
-		snprintf(text, sizeof(text), "Run %lld%s%s%s was going. %s", (long long)k->run,
-			*k->label ? " '" : "", k->label, *k->label ? "'" : "", k->text);
-		tui_modal_notice(&a->modal, "The machine went down", text);
+		tui_modal_notice(&a->modal, "The machine went down", k->text);
 	}
 	a->crash_told = true;
 }
