@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/number.h"
+#include "stress/backend.h"
+#include "stress/script.h"
 #include "tui/loop.h"
 #include "tui/picture.h"
 
@@ -126,10 +129,52 @@ static int take_picture(const struct tui_options *o, const struct tui_picture *p
 	struct why why;
 	_cleanup_free_ char *text = NULL;
 	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8") || p->svg;
-	if (tui_picture_take(o, p, utf8, &text, &why) < 0) {
+	int r = tui_picture_take(o, p, utf8, &text, &why);
+	int printed = text ? cmd_print(text) : 0;
+	if (r < 0) {
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
-	return cmd_print(text);
+	return printed;
+}
+
+/* What is wrong in itself is said before a screen opens. */
+static int check_script(struct stress_config *c)
+{
+	enum { SCRIPT_BYTES = 64 << 20 };
+	_cleanup_free_ char *text = NULL;
+	struct stress_script s = {0};
+	struct why why;
+	size_t len;
+	if (*c->script && (!*c->backend || !strcmp(c->backend, "auto"))) {
+		text_copy(c->backend, sizeof(c->backend), "script");
+	}
+	if (strcmp(c->backend, "script") != 0) {
+		return *c->script ? cmd_usage_error("",
+					    "--script belongs to the script back end, not to '%s'",
+					    c->backend)
+				  : 0;
+	}
+	if (!*c->script) {
+		return cmd_usage_error("", "the script back end needs --script FILE");
+	}
+	if (file_read_all(c->script, SCRIPT_BYTES, &text, &len, &why) < 0 ||
+		stress_script_parse(text, len, &s, &why) < 0) {
+		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	stress_script_finish(&s);
+	return 0;
+}
+
+static int check(struct tui_options *o, bool start_and_not)
+{
+	if (start_and_not) {
+		return cmd_usage_error("", "--start and --no-start contradict each other");
+	}
+	if (*o->config.backend && strcmp(o->config.backend, "auto") != 0 &&
+		!stress_backend_find(o->config.backend)) {
+		return cmd_usage_error("", "there is no back end '%s'", o->config.backend);
+	}
+	return check_script(&o->config);
 }
 
 static int take_option(struct tui_options *o, int opt, const char *arg)
@@ -171,7 +216,6 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 			return cmd_usage_error("", "the script's path is too long");
 		}
 		text_copy(o->config.script, sizeof(o->config.script), arg);
-		text_copy(o->config.backend, sizeof(o->config.backend), "script");
 		return 0;
 	case OPT_SPEED:
 		return cmd_take_speed("", arg, &o->config.script_speed);
@@ -206,12 +250,15 @@ int cmd_tui(int argc, char **argv)
 	struct tui_options o = {.fps = 20};
 	struct tui_picture p = {.w = 120, .h = 40};
 	stress_config_init(&o.config);
+	bool start = false, not_start = false;
 	opterr = 0;
 	for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		if (opt == '?') {
 			return cmd_usage_error("", "'%s' is not an option or lacks its argument",
 				argv[optind - 1]);
 		}
+		start |= opt == OPT_START;
+		not_start |= opt == OPT_NO_START;
 		int r = opt >= OPT_PICTURE ? take_picture_option(&p, opt, optarg)
 					   : take_option(&o, opt, optarg);
 		if (r) {
@@ -220,6 +267,10 @@ int cmd_tui(int argc, char **argv)
 	}
 	if (optind < argc) {
 		return cmd_usage_error("", "'%s' is not a command", argv[optind]);
+	}
+	int wrong = check(&o, start && not_start);
+	if (wrong) {
+		return wrong;
 	}
 	if (p.seconds) {
 		return take_picture(&o, &p);

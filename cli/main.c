@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <locale.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -32,6 +33,21 @@ static const struct cmd commands[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
+static const struct cmd *find_command(const char *name)
+{
+	for (const struct cmd *c = commands; c->name; c++) {
+		if (!strcmp(c->name, name)) {
+			return c;
+		}
+	}
+	return NULL;
+}
+
+static int not_a_command(const char *name)
+{
+	return cmd_fail(EXIT_USAGE, "'%s' is not a command; try 'barscope --help'", name);
+}
+
 static int print_help(void)
 {
 	struct text t = {0};
@@ -52,6 +68,20 @@ static int print_help(void)
 	return status;
 }
 
+/* "help", "help COMMAND". */
+static int help(int argc, char **argv)
+{
+	if (argc < 3) {
+		return print_help();
+	}
+	const struct cmd *c = find_command(argv[2]);
+	if (!c || argc > 3) {
+		return not_a_command(argv[c ? 3 : 2]);
+	}
+	const char *of[] = {c->name, "--help", NULL};
+	return c->run(2, (char **)(uintptr_t)of);
+}
+
 int main(int argc, char **argv)
 {
 	/* The front re-executes this program as the process that owns a device. */
@@ -66,7 +96,10 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		return cmd_tui(argc, argv);
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "help")) {
+		return help(argc, argv);
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		return print_help();
 	}
 	if (!strcmp(argv[1], "--version")) {
@@ -75,10 +108,6 @@ int main(int argc, char **argv)
 	if (argv[1][0] == '-') {
 		return cmd_tui(argc, argv);
 	}
-	for (const struct cmd *c = commands; c->name; c++) {
-		if (!strcmp(c->name, argv[1])) {
-			return c->run(argc - 1, argv + 1);
-		}
-	}
-	return cmd_fail(EXIT_USAGE, "'%s' is not a command; try 'barscope --help'", argv[1]);
+	const struct cmd *c = find_command(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : not_a_command(argv[1]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/picture.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ int tui_picture_take(const struct tui_options *o, const struct tui_picture *p, b
 		tui_app_prepare(a, &c);
 		tui_app_draw(a, &c);
 		*ret = p->svg ? tui_canvas_svg(&c) : tui_canvas_text(&c);
+		enum stress_phase phase = a->live.status.phase;
+		if (a->live.have_status && (phase == STRESS_FAILED || phase == STRESS_DIED)) {
+			why_set(why, "%s", a->live.status.why);
+			r = -EIO;
+		}
 	}
 	tui_canvas_finish(&c);
 	if (tui_app_finish(a)) {

@@ -17,6 +17,9 @@ struct tui_picture {
 	bool svg;         /* else text */
 };
 
-/* The caller frees *RET. Blocks for the seconds; negative errno with why. */
+/*
+ * The caller frees *RET. Blocks for the seconds; negative errno with why. -EIO: what ran failed,
+ * and the picture shows it.
+ */
 int tui_picture_take(const struct tui_options *o, const struct tui_picture *p, bool utf8,
 	char **ret, struct why *why);
