@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs every command that the tutorial and the BIOS page show, in order, in a home of its own. A command
-# may end with any status of the contract but 3 (usage, unreadable input, store error).
+# Runs every command that the tutorial, the pages on BIOS and symptoms and the README show, in order, in a
+# home of its own; scripts/ has tests of its own. A command may end with any status of the contract
+# but 3 (usage, unreadable input, store error).
 set -uo pipefail
 
 dir=$(mktemp -d)
@@ -14,8 +15,12 @@ cd "$dir" || exit 1
 failed=0
 ran=0
 
-for page in "$BARSCOPE_SOURCE/docs/tutorial.md" "$BARSCOPE_SOURCE/docs/bios.md"; do
+cp "$BARSCOPE_SOURCE/tests/corpus/029-mail-quoted/"input.* forum-post.txt
+for page in docs/tutorial.md docs/bios.md docs/symptoms.md README.md; do
     while IFS= read -r command; do
+        [[ $command == scripts/* ]] && continue
+        tool=${command%% *}
+        command -v "$tool" >/dev/null || { echo "skipped, no $tool: $command"; continue; }
         ran=$((ran + 1))
         out=$(timeout 60 bash -c "$command" 2>&1)
         rc=$?
@@ -27,7 +32,11 @@ for page in "$BARSCOPE_SOURCE/docs/tutorial.md" "$BARSCOPE_SOURCE/docs/bios.md";
             failed=1
             ;;
         esac
-    done < <(awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page")
+    done < <(awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$BARSCOPE_SOURCE/$page")
 done
-[ "$ran" -ge 10 ] || { echo "FAIL: only $ran commands were found"; failed=1; }
+[ "$ran" -ge 15 ] || { echo "FAIL: only $ran commands were found"; failed=1; }
+# Every symptom has its part in the page.
+for word in $(barscope doctor --symptom list | awk '{ print $1 }'); do
+    grep -q "^## $word: " "$BARSCOPE_SOURCE/docs/symptoms.md" || { echo "FAIL: symptoms.md lacks $word"; failed=1; }
+done
 exit $failed
