@@ -88,6 +88,9 @@ static void add_fixes(
 		doctor_fix(l, "mkdir -p /var/tmp/%s-$(id -u)", f->id + strlen("env."));
 		doctor_fix(
 			l, "export %s=/var/tmp/%s-$(id -u)", f->variable, f->id + strlen("env."));
+	} else if ((faults & PLACE_MISSING) && (faults & PLACE_NOT_WRITABLE)) {
+		doctor_fix(
+			l, "sudo mkdir -p %s && sudo chown \"$(id -u):$(id -g)\" %s", word, word);
 	} else if (faults & PLACE_MISSING) {
 		doctor_fix(l, "mkdir -p %s", word);
 	} else if (faults & PLACE_NOT_WRITABLE) {
@@ -192,6 +195,7 @@ static void judge_container(const struct doctor_options *o, struct doctor_report
 void doctor_environment(const struct doctor_options *o, struct doctor_report *r)
 {
 	const char *home = getenv("HOME");
+	unsigned waiting = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		const struct folder *f = &folders[i];
@@ -200,6 +204,8 @@ void doctor_environment(const struct doctor_options *o, struct doctor_report *r)
 		_cleanup_free_ char *made = NULL;
 		if (path && path[0]) {
 			judge_folder(f, path, false, r);
+		} else if (f->below_home && doctor_worst(r, "env.home") == DOCTOR_FAULT) {
+			waiting++; /* one cause, one fault: what is wrong with HOME */
 		} else if (f->below_home && home && home[0]) {
 			struct text t = {0};
 			text_addf(&t, "%s/%s", home, f->below_home);
@@ -210,11 +216,16 @@ void doctor_environment(const struct doctor_options *o, struct doctor_report *r)
 		} else if (!build) {
 			struct doctor_line *l = doctor_add(r, DOCTOR_ENVIRONMENT, DOCTOR_FAULT,
 				f->id, "%s is not set", f->variable);
-			doctor_evidence(l, "the environment has no %s%s", f->variable,
-				f->below_home ? " and no HOME" : "");
+			doctor_evidence(l, "the environment has no %s", f->variable);
 			doctor_fix(
 				l, "export HOME=\"$(getent passwd \"$(id -u)\" | cut -d: -f6)\"");
 		}
+	}
+	if (waiting) {
+		struct doctor_line *l = &r->line[0];
+		size_t n = strlen(l->evidence);
+		snprintf(l->evidence + n, sizeof(l->evidence) - n,
+			"; %u folders that are below it by default were not looked at", waiting);
 	}
 	judge_home_of_account(r);
 	doctor_elsewhere(o, r);
