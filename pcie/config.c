@@ -247,6 +247,7 @@ static void decode_capabilities(struct pcie_device *d, struct bytes b, unsigned 
 		return;
 	}
 	struct walk w = {0};
+	b.len = MIN(b.len, (size_t)PCIE_CONFIG_SIZE); /* none reaches into the extended space */
 	w.at = get8(b, type == HEADER_CARDBUS ? REG_CARDBUS_CAP_LIST : REG_CAP_LIST) & 0xfc;
 	while (w.at >= PCIE_CONFIG_HEADER && visit(&w)) {
 		if (!has(b, w.at, 2)) {
@@ -458,10 +459,11 @@ void pcie_config_mask(uint8_t *bytes, size_t len)
 	if (get16(b, REG_STATUS) & STATUS_CAP_LIST) {
 		w.at = get8(b, type == HEADER_CARDBUS ? REG_CARDBUS_CAP_LIST : REG_CAP_LIST) & 0xfc;
 	}
-	for (; w.at >= PCIE_CONFIG_HEADER && has(b, w.at, 8) && visit(&w);
+	size_t end = MIN(b.len, (size_t)PCIE_CONFIG_SIZE);
+	for (; w.at >= PCIE_CONFIG_HEADER && w.at + 2 <= end && visit(&w);
 		w.at = get8(b, w.at + 1) & 0xfc) {
 		if (get8(b, w.at) == CAP_VPD) {
-			memset(bytes + w.at + 2, 0, 6);
+			memset(bytes + w.at + 2, 0, MIN((size_t)6, end - w.at - 2));
 		}
 	}
 

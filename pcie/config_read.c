@@ -16,7 +16,7 @@ static const struct {
 	{CAP_POWER, false, POWER_CONTROL + 2},
 	{CAP_SUBSYSTEM, false, 8},
 	{CAP_EXPRESS, false, EXPRESS_SLOT_CAP + 4},
-	{CAP_ENHANCED_ALLOCATION, false, 8 + 6 * 20},
+	{CAP_ENHANCED_ALLOCATION, false, EA_BYTES},
 	{EXT_CAP_ACS, true, ACS_CONTROL + 2},
 	{EXT_CAP_SRIOV, true, SRIOV_BAR0 + 6 * 4},
 	{EXT_CAP_REBAR, true, REBAR_CAP + PCIE_REBAR_ENTRIES * 8},

@@ -77,6 +77,7 @@ enum {
 	EXPRESS_SLOT_CAP = 0x14,
 	SLOT_HOTPLUG = 1 << 6,
 	CAP_ENHANCED_ALLOCATION = 0x14, /* PCIe 7.8.5 */
+	EA_BYTES = 192, /* of up to 63 entries, as many as have room behind the header */
 	EA_ENTRIES_MASK = 0x3f,
 	EA_SIZE_MASK = 7,
 	EA_BEI_SHIFT = 4,

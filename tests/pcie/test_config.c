@@ -357,6 +357,23 @@ static int read_file(void *ctx, size_t off, uint8_t *buf, size_t len)
 	return (int)len;
 }
 
+static void decoded_alike(const uint8_t *lazy, const uint8_t *whole, size_t len)
+{
+	struct pcie_snapshot *s[2];
+	const uint8_t *bytes[] = {lazy, whole};
+	for (int i = 0; i < 2; i++) {
+		s[i] = pcie_snapshot_create("test");
+		pcie_snapshot_add(s[i], (struct pcie_addr){.known = true});
+		pcie_config_decode(s[i], 0, bytes[i], len, 0);
+	}
+	char where[120];
+	if (!pcie_snapshot_equal(s[0], s[1], where, sizeof(where))) {
+		fail_msg("%s", where);
+	}
+	pcie_snapshot_destroy(s[0]);
+	pcie_snapshot_destroy(s[1]);
+}
+
 /* What is fetched is enough for the decoder, and far less than all. */
 static void fetch_is_enough_and_little(void **state)
 {
@@ -388,19 +405,44 @@ static void fetch_is_enough_and_little(void **state)
 		}
 		assert_int_equal(pcie_config_fetch(&src, true, whole), kind[k].want);
 
-		struct pcie_snapshot *s[2];
-		const uint8_t *bytes[] = {lazy, whole};
-		for (int i = 0; i < 2; i++) {
-			s[i] = pcie_snapshot_create("test");
-			pcie_snapshot_add(s[i], (struct pcie_addr){.known = true});
-			pcie_config_decode(s[i], 0, bytes[i], (size_t)kind[k].want, 0);
-		}
-		char where[120];
-		if (!pcie_snapshot_equal(s[0], s[1], where, sizeof(where))) {
-			fail_msg("%s", where);
-		}
-		pcie_snapshot_destroy(s[0]);
-		pcie_snapshot_destroy(s[1]);
+		decoded_alike(lazy, whole, (size_t)kind[k].want);
+	}
+}
+
+/* Ordinary capabilities end at byte 256, whatever their headers promise. */
+static void lists_end_where_their_space_ends(void **state)
+{
+	(void)state;
+	struct space c = endpoint();
+	c.b[0x61] = 0xfc;
+	put32(&c, 0xfc, 0x00020010);  /* express again: its registers would stand behind 0x100 */
+	put32(&c, 0x100, 0x00010003); /* a serial number */
+	put32(&c, 0x108, 0x00000105);
+	put16(&c, 0x10e, 5 | 16 << 4);
+	struct pcie_snapshot *s = decode(&c, 4096);
+	assert_int_equal(s->dev[0].link.speed, 80); /* of the first one */
+	pcie_snapshot_destroy(s);
+
+	struct space e = endpoint();
+	e.b[0x41] = 0x80;
+	put32(&e, 0x80, 0x003f0014);  /* 63 entries of Enhanced Allocation, 30 have room */
+	put32(&e, 0xf8, 0x00000050);  /* the last but one of them: BAR 5 */
+	put32(&e, 0x100, 0x00000020); /* no entry any more */
+	s = decode(&e, 4096);
+	const struct pcie_bar *bar = pcie_device_find_bar(&s->dev[0], PCIE_BAR_NORMAL, 5);
+	assert_true(bar && bar->enhanced);
+	bar = pcie_device_find_bar(&s->dev[0], PCIE_BAR_NORMAL, 2);
+	assert_true(!bar || !bar->enhanced);
+	pcie_snapshot_destroy(s);
+
+	struct space *both[] = {&c, &e};
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		struct file f = {both[i]->b, 4096, 0};
+		struct pcie_config_source src = {read_file, &f, 4096};
+		uint8_t lazy[4096], whole[4096];
+		assert_int_equal(pcie_config_fetch(&src, false, lazy), 4096);
+		assert_int_equal(pcie_config_fetch(&src, true, whole), 4096);
+		decoded_alike(lazy, whole, 4096);
 	}
 }
 
@@ -446,6 +488,7 @@ int main(void)
 		cmocka_unit_test(masks_what_names_a_card),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(fetch_is_enough_and_little),
+		cmocka_unit_test(lists_end_where_their_space_ends),
 		cmocka_unit_test(access_control_services),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
