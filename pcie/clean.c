@@ -10,8 +10,8 @@
 #include "pcie/addr.h"
 #include "pcie/clean_int.h"
 
-/* A line of the input is cut in pieces of this size; a window's text holds several. */
-enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX, WINDOW_LINES = 4096 };
+/* A line of the input is cut in pieces of this size; a window's text holds several, or all. */
+enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX + 2, WINDOW_LINES = 4096 };
 
 struct cleaner {
 	struct pcie_cleaner c; /* first: what the caller sees */
@@ -21,8 +21,8 @@ struct cleaner {
 	char *decoded;        /* the input, where it had to be decoded as a whole */
 	uint32_t number;
 	bool inside; /* of a line that is longer than RAW_MAX */
-	size_t used;
-	char text[TEXT_SIZE + 2];
+	size_t used, size;
+	char *text;
 };
 
 /* Bytes that take a line off the fast path: controls but for the tab, and all beyond ASCII. */
@@ -251,7 +251,7 @@ bool pcie_cleaner_next(struct pcie_cleaner *cleaner, size_t taken)
 		return false;
 	}
 	while (c->at < c->end && cleaner->lines.n < WINDOW_LINES &&
-		sizeof(c->text) - c->used >= RAW_MAX + 2) {
+		c->size - c->used >= MIN((size_t)(c->end - c->at), (size_t)RAW_MAX) + 2) {
 		take_line(c);
 	}
 	cleaner->done = c->at == c->end;
@@ -261,16 +261,14 @@ bool pcie_cleaner_next(struct pcie_cleaner *cleaner, size_t taken)
 
 int pcie_cleaner_open(const char *data, size_t len, struct pcie_cleaner **ret)
 {
-	struct cleaner *c = malloc(sizeof(*c));
+	struct cleaner *c = calloc(1, sizeof(*c));
 	if (!c) {
 		return -ENOMEM;
 	}
-	memset(c, 0, offsetof(struct cleaner, text));
-
 	if (len >= 2 && (!memcmp(data, "\xff\xfe", 2) || !memcmp(data, "\xfe\xff", 2))) {
 		c->decoded = malloc(len / 2 * 3 + 1);
 		if (!c->decoded) {
-			free(c);
+			pcie_cleaner_close(&c->c);
 			return -ENOMEM;
 		}
 		len = clean_utf16(data + 2, len - 2, data[0] == '\xfe', c->decoded);
@@ -288,6 +286,13 @@ int pcie_cleaner_open(const char *data, size_t len, struct pcie_cleaner **ret)
 		data = c->decoded = decoded;
 		clean_find_traits(data, len, &c->traits);
 	}
+	/* each piece takes a byte more than it has when no line end was behind it */
+	c->size = MIN(len + len / RAW_MAX + 3, (size_t)TEXT_SIZE);
+	c->text = malloc(c->size);
+	if (!c->text) {
+		pcie_cleaner_close(&c->c);
+		return -ENOMEM;
+	}
 	c->at = data;
 	c->end = data + len;
 	c->ends_in_line = len > 0 && data[len - 1] != '\n';
@@ -301,6 +306,7 @@ void pcie_cleaner_close(struct pcie_cleaner *cleaner)
 	if (c) {
 		pcie_lines_finish(&cleaner->lines);
 		free(c->decoded);
+		free(c->text);
 		free(c);
 	}
 }

@@ -18,7 +18,8 @@
 #include "pcie/witness.h"
 
 enum {
-	CHUNK = 256 << 10,
+	CHUNK_MIN = 4 << 10,
+	CHUNK_MAX = 256 << 10,
 	AHEAD = 16, /* lines that a reader may look at beyond its own */
 	MAX_LINES = 4 << 20,
 };
@@ -62,7 +63,8 @@ static const char *keep_text(struct sections *s, const char *text, size_t len)
 {
 	if (s->nchunk == 0 || s->used + len + 1 > s->size) {
 		s->chunk = xgrow(s->chunk, s->nchunk, &s->capchunk, sizeof(*s->chunk));
-		s->size = CHUNK;
+		s->size = MIN(MAX(s->size * 2, (size_t)CHUNK_MIN), (size_t)CHUNK_MAX);
+		s->size = MAX(s->size, len + 1);
 		s->used = 0;
 		s->chunk[s->nchunk++] = xmalloc(s->size);
 	}
