@@ -40,6 +40,11 @@ int file_read_at(int dirfd, const char *name, char *buf, size_t size)
 
 static int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 {
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+		(uint64_t)st.st_size > max) {
+		return -EFBIG; /* told before reading it */
+	}
 	size_t cap = 1 << 16, len = 0;
 	_cleanup_free_ char *buf = malloc(cap);
 	if (!buf) {

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 enum { CHUNK = 1 << 18, WBITS_GZIP = 15 + 16 };
 
@@ -65,7 +66,8 @@ int gz_unpack(const char *data, size_t len, size_t max, char **ret, size_t *ret_
 	inflateEnd(&z);
 	if (r == Z_MEM_ERROR) {
 		free(buf);
-		why_set(why, "the gzip data unpacks to more than %zu bytes", max);
+		char size[TEXT_SIZE_MAX];
+		why_set(why, "the gzip data unpacks to more than %s", text_size(max, size));
 		return -EFBIG;
 	}
 	if (r != Z_STREAM_END && n == 0) {

@@ -205,6 +205,10 @@ static int scan_run(const char *store, const char *ref, struct pcie_snapshot **r
 	_cleanup_free_ char *record = NULL;
 	size_t len = 0;
 	r = runs_info_find(s, ref, boot_id, &list, why);
+	if (r == -ENOENT && strncmp(ref, "run:", 4) && strncmp(ref, "label:", 6)) {
+		struct why reason = *why;
+		why_set(why, "%s: no such file, and %s", ref, reason.text);
+	}
 	for (size_t i = list.n; !r && !record && i-- > 0;) {
 		if (list.run[i].machine) {
 			r = runs_info_machine(s, list.run[i].machine, &record, &len, why);

@@ -54,6 +54,10 @@ int tui_picture_take(const struct tui_options *o, const struct tui_picture *p, b
 			keys = press(a, keys);
 		}
 	}
+	if (!r && o->source && !a->machine.snapshot && a->machine.why.text[0]) {
+		*why = a->machine.why; /* nothing of what was asked for could be shown */
+		r = -EINVAL;
+	}
 	if (!r) {
 		a->message.until_ns = 0; /* nobody was there to be told */
 		tui_app_prepare(a, &c);

@@ -104,6 +104,10 @@ printf 'nothing of a machine\n' >"$tmp/text"
 ends 3 check "$tmp/text"
 ends 3 plan "$tmp/text"
 ends 3 diff "$tmp/text" "$full"
+ends 3 --machine "$tmp/missing" --picture 1
+one_sentence
+ends 3 --machine "$tmp/text" --picture 1
+one_sentence
 ends 3 check --nothing
 ends 3 check "$full" "$off"
 ends 3 diff
