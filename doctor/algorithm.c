@@ -9,6 +9,10 @@
 /* What a warp loads at once, and a sector of L2. */
 enum { VECTOR = 16, SECTOR = 32, HALF = 2 };
 
+/* Worth a word: slower than the library by more than noise, or above the floor of a kernel that is
+ * bound by memory. */
+static const double gap = 1.05, above = 1.25;
+
 static void judge_alignment(const struct doctor_options *o, struct doctor_report *r)
 {
 	const struct stress_shape *s = &o->shape;
@@ -68,6 +72,39 @@ static void judge_kernel(
 	}
 }
 
+/* How far from the best library and from the floor. */
+static void judge_times(
+	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
+{
+	const struct stress_shape *s = &o->shape;
+	char own[TEXT_TIME_MAX], library[TEXT_TIME_MAX], floor[TEXT_TIME_MAX];
+	if (*g->time_why) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_ALGORITHM, DOCTOR_NOTE,
+			"algorithm.gap", "The kernel could not be timed");
+		doctor_evidence(l, "%s", g->time_why);
+		return;
+	}
+	if (g->own_ns <= 0 || g->read_ns <= 0) {
+		return;
+	}
+	bool behind = g->library_ns > 0 && g->own_ns > g->library_ns * gap;
+	bool high = g->own_ns > g->read_ns * above;
+	struct doctor_line *l = doctor_add(r, DOCTOR_ALGORITHM,
+		behind || high ? DOCTOR_NOTE : DOCTOR_OK, "algorithm.gap", "%s",
+		behind ? "cuBLASLt is faster at this shape"
+		: high ? "The kernel is far above the floor at this shape"
+		       : "The kernel is near the floor");
+	text_ns((uint64_t)g->own_ns, own);
+	text_ns((uint64_t)g->read_ns, floor);
+	text_ns((uint64_t)g->library_ns, library);
+	doctor_evidence(l, "%s; reading the weights alone %s (%.2f times)%s%s", own, floor,
+		g->own_ns / g->read_ns, g->library_ns > 0 ? ", cuBLASLt's best " : ", no cuBLASLt",
+		g->library_ns > 0 ? library : "");
+	if (behind || high) {
+		doctor_fix(l, "barscope tune --shape %ux%ux%u", s->m, s->k, s->n);
+	}
+}
+
 void doctor_algorithm(
 	const struct doctor_options *o, struct doctor_report *r, const struct doctor_gpu *g)
 {
@@ -77,5 +114,6 @@ void doctor_algorithm(
 	judge_alignment(o, r);
 	if (g->step == DOCTOR_GPU_DONE && !o->quick) {
 		judge_kernel(o, r, g);
+		judge_times(o, r, g);
 	}
 }

@@ -21,6 +21,7 @@ enum doctor_gpu_step {
 	DOCTOR_GPU_LAUNCH,  /* it, again and again */
 	DOCTOR_GPU_LIBRARY, /* cuBLASLt */
 	DOCTOR_GPU_KERNEL,  /* the kernel that the shape gets, compiled */
+	DOCTOR_GPU_TIME,    /* it, cuBLASLt and the floor, interleaved */
 	DOCTOR_GPU_DONE,
 };
 
@@ -50,6 +51,8 @@ struct doctor_gpu {
 	char kernel_why[240];
 	char kernel[48], kernel_note[200];
 	int registers, local_bytes, blocks_per_sm;
+	char time_why[160];                 /* why there are no times; "" */
+	double own_ns, library_ns, read_ns; /* of a launch in a graph; 0: not known */
 };
 
 struct doctor_gpu_question {

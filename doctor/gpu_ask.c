@@ -33,6 +33,7 @@ const char *doctor_gpu_doing(enum doctor_gpu_step s)
 		[DOCTOR_GPU_LAUNCH] = "launching an empty kernel",
 		[DOCTOR_GPU_LIBRARY] = "loading cuBLASLt",
 		[DOCTOR_GPU_KERNEL] = "compiling the shape's kernel",
+		[DOCTOR_GPU_TIME] = "timing the shape's kernel",
 		[DOCTOR_GPU_DONE] = "ending",
 	};
 	return names[s];
@@ -264,8 +265,15 @@ void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
 	g.cached = *probe ? remove_probe(probe) : 0;
 	if (!g.error && !q->quick) {
 		ask(q, "kernel", environ, &k);
-		g.kernel_error = k.error;
-		text_copy(g.kernel_why, sizeof(g.kernel_why), k.why);
+		if (k.step == DOCTOR_GPU_TIME && k.error) {
+			snprintf(g.time_why, sizeof(g.time_why), "%.150s", k.why);
+		} else {
+			g.kernel_error = k.error;
+			text_copy(g.kernel_why, sizeof(g.kernel_why), k.why);
+		}
+		g.own_ns = k.own_ns;
+		g.library_ns = k.library_ns;
+		g.read_ns = k.read_ns;
 		text_copy(g.kernel, sizeof(g.kernel), k.kernel);
 		text_copy(g.kernel_note, sizeof(g.kernel_note), k.kernel_note);
 		g.registers = k.registers;

@@ -31,6 +31,7 @@ static int measure(const char *what, const char *record, double limit)
 	double s[ROUNDS];
 	plant_healthy();
 	plant_record(record);
+	plant_libcuda("");
 	for (size_t i = 0; i < ROUNDS; i++) {
 		const uint64_t from = clock_ns();
 		doctor_report_destroy(plant_run());
@@ -53,7 +54,8 @@ int main(int argc, char **argv)
 	if (!plant_begin()) {
 		return 1;
 	}
-	plant_whole();
+	plant_whole(true);
+	plant_watch(0); /* as long as by default */
 	int bad = measure("without a GPU", "119-igpu-and-bmc", 1);
 	bad |= measure("with an NVIDIA GPU", "117-fixed-large", 5);
 	return plant_end() || bad;

@@ -29,13 +29,13 @@ void plant_open_to_all(void);
 void plant_healthy(void);
 /* The GPU and its bus are those of this machine of the corpus. */
 void plant_record(const char *corpus);
-/* libcuda.so.1 is this file. */
+/* libcuda.so.1 is this file; "": the one that the loader finds. */
 void plant_libcuda(const char *path);
 
 /* How long the cores are watched; 1 to begin with, as theirs stand still. */
 void plant_watch(unsigned ms);
-/* From here on nothing is left out, as when a person asks. */
-void plant_whole(void);
+/* Is nothing left out, as when a person asks? */
+void plant_whole(bool whole);
 
 /* What the doctor says of it, all groups; the caller destroys it. */
 struct doctor_report *plant_run(void);

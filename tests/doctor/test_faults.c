@@ -439,6 +439,50 @@ static void a_shape_whose_rows_are_not_aligned(void **state)
 	free(r.line);
 }
 
+static void the_gap_to_the_library_and_the_floor(void **state)
+{
+	static const struct {
+		double own, library, read;
+		enum doctor_result result;
+		const char *words;
+	} cases[] = {
+		{22900, 24400, 21600, DOCTOR_OK, "near the floor"},
+		{22900, 0, 21600, DOCTOR_OK, "near the floor"},
+		{26000, 24400, 21600, DOCTOR_NOTE, "cuBLASLt is faster"},
+		{29000, 30000, 21600, DOCTOR_NOTE, "far above the floor"},
+	};
+	(void)state;
+	const struct doctor_options o = {.shape = {1, 4096, 11008}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct doctor_report r = {0};
+		const struct doctor_gpu g = {.step = DOCTOR_GPU_DONE,
+			.kernel = "naive",
+			.own_ns = cases[i].own,
+			.library_ns = cases[i].library,
+			.read_ns = cases[i].read};
+		doctor_algorithm(&o, &r, &g);
+		assert_int_equal(line(&r, "algorithm.gap")->result, cases[i].result);
+		assert_non_null(strstr(line(&r, "algorithm.gap")->tested, cases[i].words));
+		free(r.line);
+	}
+}
+
+/* Nothing left out: empty launches, the shape's kernel, and its times beside the library's. */
+static void the_kernel_is_looked_at_and_timed(void **state)
+{
+	(void)state;
+	plant_healthy();
+	plant_libcuda("");
+	plant_whole(true);
+	struct doctor_report *r = plant_run();
+	plant_whole(false);
+	assert_non_null(strstr(line(r, "clocks.launch")->tested, "empty launch"));
+	assert_int_equal(line(r, "algorithm.spills")->result, DOCTOR_OK);
+	assert_non_null(strstr(line(r, "algorithm.gap")->evidence, "reading the weights alone"));
+	assert_non_null(strstr(line(r, "algorithm.gap")->evidence, "cuBLASLt's best"));
+	doctor_report_destroy(r);
+}
+
 /* -- the parts ----------------------------------------------------------------------- */
 
 static void a_probe_leaves_nothing_behind(void **state)
@@ -491,6 +535,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_governor_that_saves_power),
 		cmocka_unit_test(a_load_on_the_timed_core),
 		cmocka_unit_test(a_shape_whose_rows_are_not_aligned),
+		cmocka_unit_test(the_gap_to_the_library_and_the_floor),
+		cmocka_unit_test(the_kernel_is_looked_at_and_timed),
 		cmocka_unit_test(a_probe_leaves_nothing_behind),
 		cmocka_unit_test(words_for_a_shell),
 		cmocka_unit_test(what_a_mount_can_do),
