@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,20 +22,41 @@ static uint64_t stir(uint64_t h, const char *p, size_t n)
 	return h;
 }
 
+static uint64_t stir_file(uint64_t h, int folder, const char *name, const char *file)
+{
+	char path[300], buf[4096];
+	snprintf(path, sizeof(path), "%s/%s", name, file);
+	int n = file_read_at(folder, path, buf, sizeof(buf));
+	return n > 0 ? stir(h, buf, (size_t)n) : h;
+}
+
+/* Display controllers and accelerators, awake: their link's state comes out of config space. */
+static bool link_matters(int folder, const char *name)
+{
+	char path[300], class[16], power[24];
+	snprintf(path, sizeof(path), "%s/class", name);
+	if (file_read_at(folder, path, class, sizeof(class)) <= 0 ||
+		(strncmp(class, "0x03", 4) != 0 && strncmp(class, "0x12", 4) != 0)) {
+		return false;
+	}
+	snprintf(path, sizeof(path), "%s/power/runtime_status", name);
+	int n = file_read_at(folder, path, power, sizeof(power));
+	return n <= 0 || !strncmp(power, "active", 6) || !strncmp(power, "unsupported", 11);
+}
+
 static uint64_t device(int folder, const char *name)
 {
 	/* None of these reads config space, so none wakes the device. */
 	static const char *const files[] = {
 		"resource", "aer_dev_correctable", "aer_dev_nonfatal", "aer_dev_fatal"};
-	char path[300], buf[4096];
 	uint64_t h = 0xcbf29ce484222325u;
-	h = stir(h, name, __builtin_strlen(name));
+	h = stir(h, name, strlen(name));
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", name, files[i]);
-		int n = file_read_at(folder, path, buf, sizeof(buf));
-		if (n > 0) {
-			h = stir(h, buf, (size_t)n);
-		}
+		h = stir_file(h, folder, name, files[i]);
+	}
+	if (link_matters(folder, name)) {
+		h = stir_file(h, folder, name, "current_link_speed");
+		h = stir_file(h, folder, name, "current_link_width");
 	}
 	return h;
 }

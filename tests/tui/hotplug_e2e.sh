@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# hotplug_e2e.sh: a mocked machine under a real terminal. A GPU comes and goes with its uevents, a
+# BAR and a link change with none: each is seen in the list and said in the lane of events.
+#
+# BARSCOPE: the program; PLUG: the program that mocks the machine (umockdev).
+set -uo pipefail
+
+: "${PLUG:?}"
+. "$(dirname "$0")/tmux_lib.sh"
+if nm -D "$BARSCOPE" 2>/dev/null | grep -q '__asan_init'; then
+    echo "a preloaded module does not go with AddressSanitizer"
+    exit 77
+fi
+
+order() { echo "$1" >"$dir/orders"; }
+
+mkfifo "$dir/orders"
+echo "900000 5000 2000 4000000
+again" >"$dir/s"
+session 200x40
+keys "stty -g >$dir/before; clear; umockdev-wrapper $PLUG $dir/orders $BARSCOPE --script $dir/s --store $dir/store.db; echo status=\$?; stty -g >$dir/after" Enter
+expect 3000 '01:00.0' 'the GPU of the mocked machine'
+expect 3000 '1 GPU, ' 'one GPU'
+expect 3000 'running' 'the stress runs beside it'
+
+say 'a GPU is plugged in'
+order plug
+expect 3000 '02:00.0' 'the new GPU in the list'
+expect 1000 '2 GPUs' 'both counted'
+keys 5
+expect 1000 '─ Events' 'the events'
+expect 1000 '02:00.0.*(new|added|appeared|is there)' 'the new GPU in the lane'
+
+say 'a BAR grows, and no uevent tells of it'
+order resize
+expect 3000 '01:00.0 BAR 0 256 MiB.*16 GiB' 'the BAR in the lane'
+
+say 'a link narrows'
+order narrow
+expect 3000 '01:00.0 link.*x16.*x8' 'the link in the lane'
+
+say 'the GPU is unplugged'
+order unplug
+expect 3000 '02:00.0.*(gone|removed)' 'its going in the lane'
+keys 1
+expect 3000 '1 GPU, ' 'one GPU again'
+keys q
+expect 3000 'status=0' 'quit'
+for _ in $(seq 50); do
+    cmp -s "$dir/before" "$dir/after" && break
+    sleep 0.2
+done
+cmp -s "$dir/before" "$dir/after" || bad "the terminal's settings differ"
+
+[ $failed = 0 ] && say 'all as it should be'
+exit $failed
