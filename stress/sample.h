@@ -90,7 +90,7 @@ struct stress_event {
 	uint64_t ns;      /* CLOCK_MONOTONIC_RAW when the reading began */
 	uint64_t took_ns; /* how long it took: readings perturb */
 	uint32_t kind;
-	uint32_t reserved;
+	uint32_t since_us; /* the reading before was that long before NS; 0: not known */
 	int64_t value;
 	char text[32]; /* NUL-terminated */
 };

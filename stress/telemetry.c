@@ -46,7 +46,9 @@ struct stress_telemetry {
 	struct nvml *nvml; /* NULL: not there */
 	bool can_wait;     /* for an Xid */
 	uint64_t due_ns[TASKS];
-	int64_t last[TASKS]; /* of counters; never: not read yet */
+	uint64_t ran_ns[TASKS]; /* when it ran last; 0: never */
+	uint64_t before_ns;     /* the same of the task that runs now */
+	int64_t last[TASKS];    /* of counters; never: not read yet */
 	uint64_t policy_ns[NVML_POLICIES];
 	unsigned policies_read;
 	int64_t link_gen, limit_margin;
@@ -107,6 +109,9 @@ static void tell(struct stress_telemetry *t, unsigned kind, uint64_t from_ns, ui
 {
 	struct stress_event e = {.ns = from_ns, .took_ns = took_ns, .kind = kind, .value = value};
 
+	if (t->before_ns) {
+		e.since_us = (uint32_t)MIN((from_ns - t->before_ns) / 1000, (uint64_t)UINT32_MAX);
+	}
 	text_copy(e.text, sizeof(e.text), text);
 	t->o.event(t->o.data, &e);
 }
@@ -279,7 +284,7 @@ static void read_sysfs(struct stress_telemetry *t, const struct task *task)
 static const struct task tasks[TASKS] = {
 	{read_value, OFTEN_MS, NVML_SM_MHZ, STRESS_EVENT_CLOCK_SM, 1, NULL},
 	{read_value, OFTEN_MS, NVML_REASONS, STRESS_EVENT_THROTTLE, 1, NULL},
-	{read_policies, OFTEN_MS, NVML_READINGS, STRESS_EVENT_THROTTLED, 1, NULL},
+	{read_policies, SELDOM_MS, NVML_READINGS, STRESS_EVENT_THROTTLED, 1, NULL},
 	{read_value, SELDOM_MS, NVML_MEM_MHZ, STRESS_EVENT_CLOCK_MEM, 1, NULL},
 	{read_value, SELDOM_MS, NVML_PSTATE, STRESS_EVENT_PSTATE, 1, NULL},
 	{read_value, SELDOM_MS, NVML_CELSIUS, STRESS_EVENT_TEMPERATURE, 1000, NULL},
@@ -380,7 +385,10 @@ static void run_task(struct stress_telemetry *t, size_t i)
 {
 	const uint64_t from = clock_ns();
 
+	t->before_ns = t->ran_ns[i];
 	tasks[i].run(t, &tasks[i]);
+	t->before_ns = 0;
+	t->ran_ns[i] = from;
 	const uint64_t now = clock_ns(), took = now - from;
 	uint64_t period = tasks[i].period_ms * millisecond;
 
