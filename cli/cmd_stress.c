@@ -10,7 +10,7 @@ static int exit_status(const struct cmd_stress_result *r, const struct cmd_stres
 	if (r->signal) {
 		return 128 + r->signal;
 	}
-	if (s->corrupt) {
+	if (s->corrupt || r->status.ended) {
 		return EXIT_FINDING;
 	}
 	if (*r->trouble) {
@@ -26,6 +26,10 @@ int cmd_stress(int argc, char **argv)
 	if (!cmd_stress_parse(argc, argv, &o, &status)) {
 		return status;
 	}
+	if (o.unlock_clocks) {
+		return cmd_stress_clocks_unlock(&o);
+	}
+	cmd_stress_clocks_warn(&o);
 	struct cmd_stress_loop *loop;
 	struct cmd_stress_result r;
 	status = cmd_stress_loop(&o, &loop, &r);

@@ -93,7 +93,7 @@ static const char *state_name(const struct cmd_stress_result *r)
 	case STRESS_DIED:
 		return "died";
 	default:
-		return r->unanswered ? "hung" : r->signal ? "stopped" : "done";
+		return r->unanswered ? "hung" : r->signal || r->status.ended ? "stopped" : "done";
 	}
 }
 
@@ -144,6 +144,7 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 		js_set_real(d, "notify_ns", s->delay_ns[CMD_DELAY_NOTIFY]);
 		js_set(j, "delayed", d);
 	}
+	cmd_stress_json_readings(j, r);
 	if (r->run) {
 		js_set_int(j, "run", r->run);
 	}

@@ -10,6 +10,7 @@
 #include "cli/style.h"
 #include "runs/collect.h"
 #include "runs/hist.h"
+#include "runs/readings.h"
 #include "stress/worker.h"
 
 struct cmd_stress_options {
@@ -19,6 +20,7 @@ struct cmd_stress_options {
 	const char *record;   /* label; NULL: not stored */
 	const char *store;    /* NULL: the usual one */
 	bool keep;            /* record every sample too */
+	bool unlock_clocks;   /* no run: unlock what one has left locked */
 	bool json, ascii;
 };
 
@@ -42,6 +44,10 @@ struct cmd_stress_result {
 	bool unanswered;                      /* the worker was silent when the time was over */
 	char trouble[240];                    /* a sentence for stderr; "": none */
 	int64_t run;                          /* in the store; 0: not recorded */
+	const struct runs_readings *readings; /* of the GPU; never NULL */
+	uint64_t perturbed;                   /* GEMM samples that overlap one */
+	/* Of the self-test: host latencies in seconds with readings and without; else empty. */
+	const struct runs_hist *with, *without;
 };
 
 struct cmd_stress_loop;
@@ -79,6 +85,25 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 	const struct cmd_stress_result *r, const struct cmd_stress_summary *s,
 	struct cmd_style style);
+/* What the GPU's readings told, and what they cost. Nothing when there were none. */
+void cmd_stress_print_readings(
+	struct text *out, const struct cmd_stress_result *r, struct cmd_style style);
+void cmd_stress_json_readings(struct js *j, const struct cmd_stress_result *r);
+
 /* Schema barscope.stress/1; the caller frees it. */
 struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_stress_result *r,
 	const struct cmd_stress_summary *s);
+
+/* Locked clocks: written down in the store before they are. NULL: no clocks are to be locked. */
+struct cmd_stress_clocks;
+int cmd_stress_clocks_begin(
+	const struct cmd_stress_options *o, struct cmd_stress_clocks **ret, struct why *why);
+/*
+ * The worker has ended. STILL: it may have left them locked, so another process unlocks them.
+ * Frees C (NULL allowed); false: they stay locked, and *WHY says so.
+ */
+bool cmd_stress_clocks_end(struct cmd_stress_clocks *c, bool still, struct why *why);
+/* Says on stderr which GPUs a killed run has left with locked clocks. */
+void cmd_stress_clocks_warn(const struct cmd_stress_options *o);
+/* "--unlock-clocks": unlocks them; the exit status. */
+int cmd_stress_clocks_unlock(const struct cmd_stress_options *o);

@@ -26,6 +26,11 @@ static const char help[] =
 	"  --no-ceiling     leave out the read-only loops between the launches\n"
 	"  --inject-fault F break something to see it noticed: output (one bit), weight (one bit\n"
 	"                   in memory) or delay (50 us before every second launch)\n"
+	"  --no-telemetry   read nothing of the GPU beside the launches\n"
+	"  --telemetry-test  read in every other second only: what do the readings cost?\n"
+	"  --max-temperature C  end the run there; default: a little below the GPU's own limit\n"
+	"  --lock-clocks MHZ  keep the clock of the GPU of --device there for the run (root)\n"
+	"  --unlock-clocks  no run: unlock what a killed one has left locked\n"
 	"  --script FILE    what the script back end plays, see barscope-script(5)\n"
 	"  --speed N|max    how fast it plays; default 1\n"
 	"  --record LABEL   store the run, with the machine and its environment\n"
@@ -33,7 +38,7 @@ static const char help[] =
 	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
 	"  --json           for programs (schema barscope.stress/1)\n"
 	"  --ascii          plain characters only\n\n"
-	"Exit status: 0 fine, 1 corruption was found, 2 nothing was measured, 3 usage or failure,\n"
+	"Exit status: 0 fine, 1 corruption was found or the GPU ended the run (Xid, heat), 2 nothing was measured, 3 usage or failure,\n"
 	"128 + n when signal n ended it.\n";
 
 enum {
@@ -50,6 +55,11 @@ enum {
 	OPT_PACED,
 	OPT_NO_CEILING,
 	OPT_INJECT,
+	OPT_NO_TELEMETRY,
+	OPT_TELEMETRY_TEST,
+	OPT_MAX_TEMPERATURE,
+	OPT_LOCK_CLOCKS,
+	OPT_UNLOCK_CLOCKS,
 	OPT_SCRIPT,
 	OPT_SPEED,
 	OPT_RECORD,
@@ -74,6 +84,11 @@ static const struct option options[] = {
 	{"paced", required_argument, NULL, OPT_PACED},
 	{"no-ceiling", no_argument, NULL, OPT_NO_CEILING},
 	{"inject-fault", required_argument, NULL, OPT_INJECT},
+	{"no-telemetry", no_argument, NULL, OPT_NO_TELEMETRY},
+	{"telemetry-test", no_argument, NULL, OPT_TELEMETRY_TEST},
+	{"max-temperature", required_argument, NULL, OPT_MAX_TEMPERATURE},
+	{"lock-clocks", required_argument, NULL, OPT_LOCK_CLOCKS},
+	{"unlock-clocks", no_argument, NULL, OPT_UNLOCK_CLOCKS},
 	{"script", required_argument, NULL, OPT_SCRIPT},
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"record", required_argument, NULL, OPT_RECORD},
@@ -221,6 +236,19 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_NO_CEILING:
 		c->no_ceiling = true;
 		return 0;
+	case OPT_NO_TELEMETRY:
+		c->no_telemetry = true;
+		return 0;
+	case OPT_TELEMETRY_TEST:
+		c->telemetry_test = true;
+		return 0;
+	case OPT_MAX_TEMPERATURE:
+		return take_u32("--max-temperature", arg, 30, 120, &c->max_celsius);
+	case OPT_LOCK_CLOCKS:
+		return take_u32("--lock-clocks", arg, 100, 10000, &c->lock_mhz);
+	case OPT_UNLOCK_CLOCKS:
+		o->unlock_clocks = true;
+		return 0;
 	case OPT_JSON:
 		o->json = true;
 		return 0;
@@ -276,6 +304,15 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 	}
 	if (check_backend(c)) {
 		return EXIT_USAGE;
+	}
+	if (c->lock_mhz && !*c->device) {
+		return cmd_usage_error("stress",
+			"--lock-clocks needs --device BDF: which GPU's clocks are locked is said first");
+	}
+	if (c->no_telemetry && (c->telemetry_test || c->lock_mhz || c->max_celsius)) {
+		return cmd_usage_error("stress",
+			"--no-telemetry does not go with --telemetry-test, --lock-clocks or "
+			"--max-temperature");
 	}
 	if (o->keep && !o->record) {
 		return cmd_usage_error("stress", "--keep-samples belongs to --record LABEL");

@@ -42,6 +42,10 @@ struct cmd_stress_loop {
 	struct runs_recorder *recorder; /* NULL: not recorded */
 	struct runs_session *session;
 	int64_t run;
+	struct cmd_stress_clocks *clocks; /* NULL: none are locked */
+	struct runs_readings readings;
+	uint64_t perturbed;             /* GEMM samples */
+	struct runs_hist with, without; /* of the telemetry's self-test */
 
 	uint64_t began_ns;       /* host clock: the first time the phase was RUNNING; 0: not yet */
 	uint64_t from_ns, to_ns; /* samples' clock; from 0: none yet */
@@ -113,7 +117,7 @@ static enum runs_state record_state(const struct cmd_stress_loop *l)
 	if (l->status.phase == STRESS_FAILED || l->status.phase == STRESS_DIED || l->unanswered) {
 		return RUNS_FAILED;
 	}
-	return l->signal ? RUNS_STOPPED : RUNS_DONE;
+	return l->signal || l->status.ended ? RUNS_STOPPED : RUNS_DONE;
 }
 
 /* True when all of the run is in the store. */
@@ -149,6 +153,9 @@ void cmd_stress_loop_finish(struct cmd_stress_loop *l)
 		runs_hist_finish(&l->delay->h[i / CMD_DELAYS][i % CMD_DELAYS]);
 	}
 	free(l->delay);
+	runs_hist_finish(&l->with);
+	runs_hist_finish(&l->without);
+	cmd_stress_clocks_end(l->clocks, l->status.locked_mhz > 0, NULL);
 	if (l->signals >= 0) {
 		close(l->signals);
 		sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
@@ -189,6 +196,11 @@ static bool take_sample(struct cmd_stress_loop *l, const struct stress_sample *s
 	}
 	l->to_ns = MAX(l->to_ns, s->done_ns);
 	if (stress_series_of(s) == STRESS_GEMM) {
+		l->perturbed += (s->flags & STRESS_PERTURBED) != 0;
+		if (l->o->config.telemetry_test) {
+			runs_hist_add(s->flags & STRESS_HUSHED ? &l->without : &l->with,
+				stress_host_ns(s));
+		}
 		l->gemms++;
 		return !l->o->samples || l->gemms < l->o->samples;
 	}
@@ -236,6 +248,10 @@ static void take_events(struct cmd_stress_loop *l)
 	while ((n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
 		if (l->session) {
 			runs_session_readings(l->session, event, n);
+		}
+		for (size_t i = 0; i < n; i++) {
+			struct runs_event ignored;
+			runs_readings_take(&l->readings, &event[i], &ignored);
 		}
 	}
 }
@@ -380,6 +396,19 @@ static void name_trouble(const struct cmd_stress_loop *l, struct cmd_stress_resu
 	}
 }
 
+/* A worker that has died, or does not end, may have left the clocks locked. */
+static bool release_clocks(struct cmd_stress_loop *l, struct why *why)
+{
+	struct cmd_stress_clocks *c = l->clocks;
+	if (!c) {
+		return true;
+	}
+	stress_worker_destroy(l->worker, 0);
+	l->worker = NULL;
+	l->clocks = NULL;
+	return cmd_stress_clocks_end(c, l->status.locked_mhz > 0, why);
+}
+
 static int start(struct cmd_stress_loop *l, struct why *why)
 {
 	int r = open_signals(l);
@@ -389,6 +418,9 @@ static int start(struct cmd_stress_loop *l, struct why *why)
 	}
 	l->progress = isatty(STDERR_FILENO);
 	r = l->o->record ? open_record(l, why) : 0;
+	if (r == 0 && l->o->config.lock_mhz) {
+		r = cmd_stress_clocks_begin(l->o, &l->clocks, why);
+	}
 	if (r < 0) {
 		return r;
 	}
@@ -409,12 +441,15 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 	struct cmd_stress_loop *l = xcalloc(1, sizeof(*l));
 	l->o = o;
 	l->signals = -1;
+	runs_hist_init(&l->with, RUNS_HIST_TENTH_PCT);
+	runs_hist_init(&l->without, RUNS_HIST_TENTH_PCT);
 	struct why why;
 	if (start(l, &why) < 0) {
 		cmd_stress_loop_finish(l);
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
 	run(l);
+	const bool unlocked = release_clocks(l, &why);
 	struct cmd_stress_result r = {
 		.status = l->status,
 		.collect = l->collect,
@@ -424,8 +459,15 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 		.signal = l->signal,
 		.unanswered = l->unanswered,
 		.run = l->run,
+		.readings = &l->readings,
+		.perturbed = l->perturbed,
+		.with = &l->with,
+		.without = &l->without,
 	};
 	name_trouble(l, &r);
+	if (!unlocked) {
+		text_copy(r.trouble, sizeof(r.trouble), why.text);
+	}
 	if (!close_record(l, &why)) {
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
 	}

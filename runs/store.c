@@ -91,6 +91,10 @@ static const char *const migration[] = {
 	" outcome TEXT NOT NULL, why TEXT NOT NULL, PRIMARY KEY (study, boot_id));"
 	"CREATE TABLE study_runs (study INTEGER NOT NULL REFERENCES studies ON DELETE CASCADE,"
 	" run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, PRIMARY KEY (study, run));",
+
+	/* GPUs whose clocks are, or may be, locked by a run (clocks.h). */
+	"CREATE TABLE locked_clocks (address TEXT PRIMARY KEY, mhz INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, at INTEGER NOT NULL);",
 };
 
 int runs_store_schema_latest(void)

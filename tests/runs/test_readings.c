@@ -12,6 +12,9 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "runs/attribute.h"
+#include "runs/random.h"
+#include "stress/telemetry.h"
 
 static uint64_t now;
 static struct runs_readings r;
@@ -139,6 +142,80 @@ static void unknown_kinds_are_ignored(void **state)
 	assert_int_equal(r.calls, 0);
 }
 
+/* -- readings that delay launches ----------------------------------------------------------- */
+
+enum { RUN_S = 60, LAUNCH_US = 300, CALL_MS = 8, CALLS_S = 5, MOST = 4096 };
+
+/*
+ * A run in which a reading holds the driver's lock for 8 ms five times a second and launches
+ * wait for it, marked as the engine marks them; noise of 10 us, and now and then another delay.
+ */
+static size_t play(struct runs_episode *ret, double *ret_perturbed)
+{
+	const uint64_t second = 1000000000, end = RUN_S * second;
+	struct runs_episodes *found = runs_episodes_create();
+	static struct stress_calls calls;
+	uint64_t seed = 7, at = second, call = second + second / 7, samples = 0, perturbed = 0;
+	size_t n = 0;
+
+	calls = (struct stress_calls){.begun = 0};
+	while (at < end) {
+		struct stress_sample s = {.submit_ns = at, .flags = STRESS_HAS_DEVICE};
+		struct stress_span span[4];
+		uint64_t took = LAUNCH_US * 1000 + (uint64_t)(runs_random_unit(&seed) * 10000);
+
+		if (at + took > call) { /* the launch waits for the reading */
+			stress_calls_begin(&calls, call);
+			took += CALL_MS * 1000000;
+			stress_calls_end(&calls, call + CALL_MS * 1000000);
+			call += second / CALLS_S / 2 +
+				(uint64_t)(runs_random_unit(&seed) * (double)second / CALLS_S);
+		} else if (runs_random_unit(&seed) < 0.0001) {
+			took += 5000000;
+		}
+		s.done_ns = at + took;
+		s.start_ns = s.done_ns - LAUNCH_US * 1000;
+		s.end_ns = s.done_ns;
+		if (stress_spans_touch(
+			    span, stress_calls_since(&calls, at, span, 4), at, s.done_ns)) {
+			s.flags |= STRESS_PERTURBED;
+			perturbed++;
+		}
+		samples++;
+		runs_episodes_add(found, &s, 1);
+		n += runs_episodes_take(found, s.done_ns, ret + n, MOST - n);
+		at = s.done_ns + 1000;
+	}
+	n += runs_episodes_take(found, UINT64_MAX, ret + n, MOST - n);
+	runs_episodes_destroy(found);
+	*ret_perturbed = (double)perturbed / (double)samples;
+	return n;
+}
+
+static void slow_readings_are_named(void **state)
+{
+	static struct runs_episode e[MOST];
+	struct runs_attribution a;
+	double share;
+	size_t right = 0, slow = 0;
+
+	(void)state;
+	const size_t n = play(e, &share);
+
+	runs_attribute(e, n, NULL, 0, 1000000000, RUN_S * (uint64_t)1000000000, share, &a);
+	for (size_t i = 0; i < n; i++) {
+		const bool named = a.of[i] >= 0 && !strcmp(a.source[a.of[i]].name, "reading");
+
+		slow += e[i].perturbed > 0;
+		right += named && e[i].perturbed > 0;
+		assert_false(named && !e[i].perturbed);
+	}
+	print_message("%zu episodes, %zu beside a reading, %zu put down to one\n", n, slow, right);
+	assert_true(slow > 200 && n > slow);
+	assert_true(right * 10 >= slow * 9);
+	runs_attribution_finish(&a);
+}
+
 int main(void)
 {
 #define RUN(name) cmocka_unit_test_setup(name, start)
@@ -151,6 +228,7 @@ int main(void)
 		RUN(calls_cost_time),
 		RUN(the_last_of_each_kind_is_the_state),
 		RUN(unknown_kinds_are_ignored),
+		RUN(slow_readings_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

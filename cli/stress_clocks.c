@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "cli/store_args.h"
+#include "cli/stress.h"
+#include "runs/clocks.h"
+#include "runs/env.h"
+#include "stress/gpu_facts.h"
+
+enum { UNLOCK_MS = 10000, MOST = 64 };
+
+struct cmd_stress_clocks {
+	struct runs_store *store; /* open as long as they are locked: it holds the mark */
+	char address[24];
+};
+
+int cmd_stress_clocks_begin(
+	const struct cmd_stress_options *o, struct cmd_stress_clocks **ret, struct why *why)
+{
+	struct cmd_stress_clocks *c = xcalloc(1, sizeof(*c));
+	char boot_id[RUNS_BOOT_ID_MAX];
+
+	text_copy(c->address, sizeof(c->address), o->config.device);
+	int r = cmd_store_open(o->store, RUNS_STORE_CREATE, &c->store, boot_id, why);
+
+	if (r == 0) {
+		r = runs_clocks_mark(c->store, boot_id, c->address, o->config.lock_mhz, why);
+	}
+	if (r < 0) {
+		runs_store_close(c->store);
+		free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+/* Unlocks, and takes the mark away when that worked. */
+static bool unlock(struct runs_store *s, const char *address, struct why *why)
+{
+	struct why reason = {""};
+
+	if (stress_gpu_unlock(address, UNLOCK_MS, &reason) < 0) {
+		why_set(why,
+			"the clocks of %s stay locked (%.120s): 'nvidia-smi -i %s -rgc' unlocks them",
+			address, reason.text, address);
+		return false;
+	}
+	return runs_clocks_clear(s, address, why) == 0;
+}
+
+bool cmd_stress_clocks_end(struct cmd_stress_clocks *c, bool still, struct why *why)
+{
+	if (!c) {
+		return true;
+	}
+	const bool done = still ? unlock(c->store, c->address, why)
+				: runs_clocks_clear(c->store, c->address, why) == 0;
+
+	runs_store_close(c->store);
+	free(c);
+	return done;
+}
+
+/* What killed runs have left; 0 when there is no store to tell. */
+static int find_left(const struct cmd_stress_options *o, enum runs_store_mode mode,
+	struct runs_store **ret_store, struct runs_clocks *ret, struct why *why)
+{
+	char boot_id[RUNS_BOOT_ID_MAX];
+	struct runs_store *s;
+
+	if (cmd_store_open(o->store, mode, &s, boot_id, why) < 0) {
+		return 0;
+	}
+	const int n = runs_clocks_left(s, boot_id, ret, MOST, why);
+
+	*ret_store = s;
+	return n;
+}
+
+void cmd_stress_clocks_warn(const struct cmd_stress_options *o)
+{
+	struct runs_clocks left[MOST];
+	struct runs_store *s = NULL;
+	struct why why;
+	const int n = find_left(o, RUNS_STORE_READ, &s, left, &why);
+
+	for (int i = 0; i < n; i++) {
+		fprintf(stderr,
+			"barscope: the clocks of %s are still locked at %u MHz by a run that was "
+			"killed; 'barscope stress --unlock-clocks' unlocks them\n",
+			left[i].address, left[i].mhz);
+	}
+	runs_store_close(s);
+}
+
+int cmd_stress_clocks_unlock(const struct cmd_stress_options *o)
+{
+	struct runs_clocks left[MOST];
+	struct runs_store *s = NULL;
+	struct why why = {""};
+	const int n = find_left(o, RUNS_STORE_WRITE, &s, left, &why);
+	int status = EXIT_FINE;
+
+	if (n < 0) {
+		status = cmd_fail(EXIT_USAGE, "%s", why.text);
+	} else if (n == 0) {
+		status = cmd_print("no run has left clocks locked\n");
+	}
+	for (int i = 0; i < n; i++) {
+		if (!unlock(s, left[i].address, &why)) {
+			status = cmd_fail(EXIT_USAGE, "%s", why.text);
+			continue;
+		}
+		char line[96];
+
+		snprintf(line, sizeof(line), "%.23s: unlocked, was %u MHz\n", left[i].address,
+			left[i].mhz);
+		cmd_print(line);
+	}
+	runs_store_close(s);
+	return status;
+}
