@@ -36,6 +36,24 @@ const char *doctor_result_name(enum doctor_result r)
 	return names[r];
 }
 
+/* Names of files and processes are other people's: no escape reaches a terminal. */
+static char *only_printable(char *s)
+{
+	for (; *s && *s != '\n'; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f) {
+			*s = '?';
+		}
+	}
+	return s;
+}
+
+static void one_line(char *s)
+{
+	for (s = only_printable(s); *s; s = only_printable(s)) {
+		*s = '?';
+	}
+}
+
 struct doctor_line *doctor_add(struct doctor_report *r, enum doctor_group group,
 	enum doctor_result result, const char *id, const char *tested, ...)
 {
@@ -47,6 +65,7 @@ struct doctor_line *doctor_add(struct doctor_report *r, enum doctor_group group,
 	va_start(ap, tested);
 	vsnprintf(l->tested, sizeof(l->tested), tested, ap);
 	va_end(ap);
+	one_line(l->tested);
 	return l;
 }
 
@@ -56,6 +75,7 @@ void doctor_evidence(struct doctor_line *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(l->evidence, sizeof(l->evidence), fmt, ap);
 	va_end(ap);
+	one_line(l->evidence);
 }
 
 void doctor_fix(struct doctor_line *l, const char *fmt, ...)
@@ -68,6 +88,9 @@ void doctor_fix(struct doctor_line *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(l->fix + n, sizeof(l->fix) - n, fmt, ap);
 	va_end(ap);
+	for (char *line = l->fix + n; *line; line += *line == '\n') {
+		line = only_printable(line);
+	}
 }
 
 char *doctor_shell_word(const char *s)

@@ -236,20 +236,28 @@ static bool judge_nodes(
 	return true;
 }
 
-/* Cards that the module holds and did not bring up. */
-static void judge_count(unsigned bound, struct doctor_report *r, const struct doctor_gpu *g)
+/* Cards that the module holds and did not bring up, or that CUDA does not offer. */
+static void judge_count(unsigned bound, struct doctor_report *r, const struct doctor_nvidia *n)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-	if (g->devices <= 0 || (unsigned)g->devices >= bound) {
-		return;
+	size_t silent = 0, which = 0;
+	for (size_t i = 0; i < n->ncard && n->error == 0; i++) {
+		if (n->card[i].error < 0) {
+			which = silent++ ? which : i;
+		}
 	}
-	struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, visible ? DOCTOR_NOTE : DOCTOR_FAULT,
-		"driver.nvidia.devices", "The driver offers %d of %u GPUs", g->devices, bound);
-	doctor_evidence(l,
-		"cuDeviceGetCount: %d; %u bound to the module; CUDA_VISIBLE_DEVICES %s%s",
-		g->devices, bound, visible ? "is " : "is not set", visible ? visible : "");
-	doctor_fix(l, visible ? "unset CUDA_VISIBLE_DEVICES"
-			      : "sudo dmesg | grep -iE 'RmInitAdapter|NVRM: xid' | tail");
+	if (silent) {
+		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_FAULT,
+			"driver.nvidia.devices", "%zu of %zu GPUs do not answer", silent, n->ncard);
+		doctor_evidence(l, "%s: %s", n->address[which], n->card[which].why);
+		doctor_fix(l, "sudo dmesg | grep -iE 'RmInitAdapter|NVRM: xid' | tail");
+	} else if (n->gpu.devices > 0 && (unsigned)n->gpu.devices < bound) {
+		struct doctor_line *l =
+			doctor_add(r, DOCTOR_DRIVER, DOCTOR_NOTE, "driver.nvidia.devices",
+				"CUDA offers %d of %u GPUs", n->gpu.devices, bound);
+		doctor_evidence(l, "CUDA_VISIBLE_DEVICES is %s%s", visible ? visible : "not set",
+			visible ? "" : "; with MIG on a process sees one instance");
+	}
 }
 
 static void list_cards(const struct doctor_options *o, struct doctor_nvidia *n)
@@ -281,7 +289,7 @@ static void judge_nvidia(const struct doctor_options *o, const struct vendor *v,
 		list_cards(o, ret);
 		doctor_cards_ask(o, ret);
 		doctor_cuda(o, r, &ret->gpu);
-		judge_count(bound, r, &ret->gpu);
+		judge_count(bound, r, ret);
 		doctor_cards(ret, DOCTOR_DRIVER, r);
 	} else {
 		struct doctor_line *l = doctor_add(r, DOCTOR_DRIVER, DOCTOR_UNSEEN,

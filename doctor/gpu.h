@@ -31,8 +31,8 @@ struct doctor_gpu {
 	int error;                 /* of that step: negative errno; -ETIMEDOUT: it never ended */
 	char why[240];             /* and the sentence that goes with it */
 
-	char libcuda[256]; /* the file, links followed; "" : none */
-	int version;       /* of CUDA: 1000 × major + 10 × minor */
+	char libcuda[256], nvml[256]; /* the files, links followed; "" : none */
+	int version;                  /* of CUDA: 1000 × major + 10 × minor */
 	char device[96], address[24];
 	int cc, devices;
 	uint64_t compile_ns;

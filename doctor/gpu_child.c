@@ -121,7 +121,8 @@ static int run_compile(struct doctor_gpu *g, const char *libcuda, const char *lt
 	CUfunction f;
 
 	tell(g, DOCTOR_GPU_LOAD);
-	cuda_api_path(libcuda, g->libcuda, sizeof(g->libcuda));
+	cuda_api_path(libcuda ? libcuda : "libcuda.so.1", "cuInit", g->libcuda, sizeof(g->libcuda));
+	cuda_api_path("libnvidia-ml.so.1", "nvmlInit_v2", g->nvml, sizeof(g->nvml));
 	const int r = cuda_api_init(&api, libcuda, &why);
 
 	if (r < 0) {

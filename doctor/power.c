@@ -212,6 +212,11 @@ void doctor_cards(const struct doctor_nvidia *n, enum doctor_group group, struct
 		}
 		return;
 	}
+	if (group == DOCTOR_DRIVER) {
+		struct doctor_line *l =
+			doctor_add(r, group, DOCTOR_OK, "driver.nvidia.nvml", "NVML answers");
+		doctor_evidence(l, "%s", n->gpu.nvml[0] ? n->gpu.nvml : "libnvidia-ml.so.1");
+	}
 	for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
 		struct answer worst = {.result = -1};
 		size_t which = 0, alike = 0;

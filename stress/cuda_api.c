@@ -174,10 +174,10 @@ static int start(struct cuda_api *api, struct why *why)
 	return 0;
 }
 
-int cuda_api_path(const char *library, char *ret, size_t size)
+int cuda_api_path(const char *library, const char *symbol, char *ret, size_t size)
 {
-	void *handle = dlopen(library ? library : "libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-	void *init = handle ? dlsym(handle, "cuInit") : NULL;
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	void *init = handle ? dlsym(handle, symbol) : NULL;
 	Dl_info info;
 	int r = -ENOENT;
 

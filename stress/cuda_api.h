@@ -198,10 +198,10 @@ int cuda_api_init(struct cuda_api *ret, const char *library, struct why *why);
 void cuda_api_finish(struct cuda_api *api);
 
 /*
- * Which file LIBRARY (NULL: "libcuda.so.1") is, links followed, whatever it then does. -ENOENT:
- * the loader finds none.
+ * Which file LIBRARY ("libcuda.so.1", "libnvidia-ml.so.1") is that has SYMBOL, links followed,
+ * whatever it then does. -ENOENT: the loader finds none.
  */
-int cuda_api_path(const char *library, char *ret, size_t size);
+int cuda_api_path(const char *library, const char *symbol, char *ret, size_t size);
 
 /* "CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure"; BUF is returned. */
 enum { CUDA_ERROR_MAX = 128 };

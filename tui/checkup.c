@@ -25,7 +25,8 @@ static void run_visit(struct job_item *item)
 	if (pcie_scan(&v->scan, &machine, &why) < 0) {
 		machine = NULL; /* the report says that nothing was seen */
 	}
-	const struct doctor_options o = {.machine = machine};
+	/* Opening a view starts no work on a GPU that the plot or somebody else is measuring. */
+	const struct doctor_options o = {.machine = machine, .quick = true};
 	v->status = doctor_run(&o, &v->report);
 	if (v->status < 0) {
 		why_set(&v->why, "the check could not be run: %s", strerror(-v->status));

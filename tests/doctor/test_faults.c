@@ -496,6 +496,18 @@ static void a_probe_leaves_nothing_behind(void **state)
 	assert_int_equal(rmdir(plant_at("clean")), 0);
 }
 
+static void no_escape_reaches_a_terminal(void **state)
+{
+	(void)state;
+	struct doctor_report r = {0};
+	struct doctor_line *l =
+		doctor_add(&r, DOCTOR_CLOCKS, DOCTOR_NOTE, "x", "%s", "a\033]0;b\007c");
+	doctor_evidence(l, "%s", "\x1b[31mred\n");
+	assert_string_equal(l->tested, "a?]0;b?c");
+	assert_string_equal(l->evidence, "?[31mred?");
+	free(r.line);
+}
+
 static void words_for_a_shell(void **state)
 {
 	(void)state;
@@ -538,6 +550,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_gap_to_the_library_and_the_floor),
 		cmocka_unit_test(the_kernel_is_looked_at_and_timed),
 		cmocka_unit_test(a_probe_leaves_nothing_behind),
+		cmocka_unit_test(no_escape_reaches_a_terminal),
 		cmocka_unit_test(words_for_a_shell),
 		cmocka_unit_test(what_a_mount_can_do),
 	};
