@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/stress.h"
 
-static int exit_status(const struct cmd_stress_result *r, const struct cmd_stress_summary *s)
+int cmd_stress_status(const struct cmd_stress_result *r, const struct cmd_stress_summary *s)
 {
 	if (r->signal) {
 		return 128 + r->signal;
@@ -30,6 +30,9 @@ int cmd_stress(int argc, char **argv)
 		return cmd_stress_clocks_unlock(&o);
 	}
 	cmd_stress_clocks_warn(&o);
+	if (o.sweep) {
+		return cmd_sweep(&o);
+	}
 	struct cmd_stress_loop *loop;
 	struct cmd_stress_result r;
 	status = cmd_stress_loop(&o, &loop, &r);
@@ -49,7 +52,7 @@ int cmd_stress(int argc, char **argv)
 		out = text_steal(&t);
 	}
 	cmd_stress_loop_finish(loop);
-	status = exit_status(&r, &s);
+	status = cmd_stress_status(&r, &s);
 	if (*r.trouble) {
 		cmd_fail(status, "%s", r.trouble);
 	}

@@ -21,6 +21,9 @@ struct cmd_stress_options {
 	const char *store;    /* NULL: the usual one */
 	bool keep;            /* record every sample too */
 	bool unlock_clocks;   /* no run: unlock what one has left locked */
+	bool sweep;           /* shape after shape */
+	const char *shapes;   /* of the sweep, with commas; NULL: those of decoding */
+	bool ramp;            /* full load in steps */
 	bool json, ascii;
 };
 
@@ -51,6 +54,26 @@ struct cmd_stress_result {
 };
 
 struct cmd_stress_loop;
+struct cmd_stress_summary;
+struct runs_session;
+struct runs_recorder;
+
+/* How far the load has been raised. */
+struct cmd_ramp {
+	unsigned level;
+	uint64_t since_ns; /* when the level began; 0: not yet */
+	uint64_t ticket;   /* of the next level's record; 0: none */
+};
+
+/* The load to begin with, percent. */
+uint32_t cmd_ramp_first(void);
+
+/*
+ * Raises W's load by a step when the one before has had its time and the new one is committed to
+ * the store (S and REC NULL: nothing is recorded). Never waits. Call while the worker warms up.
+ */
+void cmd_ramp_turn(struct cmd_ramp *r, struct stress_worker *w, struct runs_session *s,
+	const struct runs_recorder *rec, const struct stress_config *c, uint64_t now);
 
 /*
  * Runs the stress; progress goes to stderr when that is a terminal. 0, or EXIT_USAGE after a
@@ -59,6 +82,12 @@ struct cmd_stress_loop;
 int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop **ret_loop,
 	struct cmd_stress_result *ret);
 void cmd_stress_loop_finish(struct cmd_stress_loop *l); /* NULL is allowed */
+
+/* A run's exit status. */
+int cmd_stress_status(const struct cmd_stress_result *r, const struct cmd_stress_summary *s);
+
+/* "stress --sweep": prints as it goes; the exit status. */
+int cmd_sweep(const struct cmd_stress_options *o);
 
 /* One layer of the GEMM samples. ns; 0 where N is 0. */
 struct cmd_stress_layer {

@@ -33,6 +33,9 @@ static const char help[] =
 	"  --unlock-clocks  no run: unlock what a killed one has left locked\n"
 	"  --script FILE    what the script back end plays, see barscope-script(5)\n"
 	"  --speed N|max    how fast it plays; default 1\n"
+	"  --fill X         weights over 90% (of the free memory) or 20G, and a memory test first\n"
+	"  --sweep[=LIST]   shape after shape (1x4096x4096,...), each for --seconds, default 2;\n"
+	"                   sweep and fill raise the load in steps and always record\n"
 	"  --record LABEL   store the run, with the machine and its environment\n"
 	"  --keep-samples   with --record: every sample too, packed\n"
 	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
@@ -54,12 +57,14 @@ enum {
 	OPT_SAMPLES,
 	OPT_PACED,
 	OPT_NO_CEILING,
+	OPT_FILL,
 	OPT_INJECT,
 	OPT_NO_TELEMETRY,
 	OPT_TELEMETRY_TEST,
 	OPT_MAX_TEMPERATURE,
 	OPT_LOCK_CLOCKS,
 	OPT_UNLOCK_CLOCKS,
+	OPT_SWEEP,
 	OPT_SCRIPT,
 	OPT_SPEED,
 	OPT_RECORD,
@@ -83,6 +88,8 @@ static const struct option options[] = {
 	{"samples", required_argument, NULL, OPT_SAMPLES},
 	{"paced", required_argument, NULL, OPT_PACED},
 	{"no-ceiling", no_argument, NULL, OPT_NO_CEILING},
+	{"fill", required_argument, NULL, OPT_FILL},
+	{"sweep", optional_argument, NULL, OPT_SWEEP},
 	{"inject-fault", required_argument, NULL, OPT_INJECT},
 	{"no-telemetry", no_argument, NULL, OPT_NO_TELEMETRY},
 	{"telemetry-test", no_argument, NULL, OPT_TELEMETRY_TEST},
@@ -182,6 +189,26 @@ static int take_inject(const char *s, enum stress_inject *ret)
 		"stress", "--inject-fault takes output, weight or delay, not '%.40s'", s);
 }
 
+/* "90%" of the free memory, or "20G". */
+static int take_fill(const char *s, struct stress_config *c)
+{
+	const char *end = s;
+	double v = 0;
+	uint64_t bytes = 0;
+	if (cmd_parse_real(s, &end, &v) && !strcmp(end, "%") && v >= 0.1 && v <= 99) {
+		c->fill_permille = (uint32_t)(v * 10 + 0.5);
+		return 0;
+	}
+	if (text_parse_size(s, &bytes) >= 0 && bytes > 0) {
+		c->fill_bytes = bytes;
+		return 0;
+	}
+	return cmd_usage_error("stress",
+		"--fill takes a share of the free memory up to 99%%, such as 90%%, or a size such "
+		"as 20G, not '%.40s'",
+		s);
+}
+
 static int take_label(const char *arg)
 {
 	struct why why;
@@ -218,6 +245,12 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 		return cmd_take_number("stress", "--samples", arg, 1, UINT64_MAX, &o->samples);
 	case OPT_PACED:
 		return take_pace(arg, &c->paced_ns);
+	case OPT_FILL:
+		return take_fill(arg, c);
+	case OPT_SWEEP:
+		o->sweep = true;
+		o->shapes = arg;
+		return 0;
 	case OPT_INJECT:
 		return take_inject(arg, &c->inject);
 	case OPT_SCRIPT:
@@ -259,8 +292,9 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 }
 
 /* What one back end alone, or all but one, can follow. */
-static int check_backend(const struct stress_config *c)
+static int check_backend(const struct cmd_stress_options *o)
 {
+	const struct stress_config *c = &o->config;
 	const bool script = !strcmp(c->backend, "script"), cpu = !strcmp(c->backend, "cpu");
 	const bool cuda = !strcmp(c->backend, "cuda");
 	const struct {
@@ -273,6 +307,8 @@ static int check_backend(const struct stress_config *c)
 		{"--copies", c->copies, !script},
 		{"--no-ceiling", c->no_ceiling, !script},
 		{"--inject-fault", c->inject, !script},
+		{"--fill", c->fill_permille || c->fill_bytes, !script},
+		{"--sweep", o->sweep, !script},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(each); i++) {
 		if (each[i].given && !each[i].possible) {
@@ -284,7 +320,7 @@ static int check_backend(const struct stress_config *c)
 }
 
 /* What only makes sense together. */
-static int check_together(struct cmd_stress_options *o, bool speed_given)
+static int check_together(struct cmd_stress_options *o, bool speed_given, bool shape_given)
 {
 	struct stress_config *c = &o->config;
 	bool script = !strcmp(c->backend, "script");
@@ -302,7 +338,7 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 	if (speed_given && !script) {
 		return cmd_usage_error("stress", "--speed belongs to the script back end");
 	}
-	if (check_backend(c)) {
+	if (check_backend(o)) {
 		return EXIT_USAGE;
 	}
 	if (c->lock_mhz && !*c->device) {
@@ -313,6 +349,22 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 		return cmd_usage_error("stress",
 			"--no-telemetry does not go with --telemetry-test, --lock-clocks or "
 			"--max-temperature");
+	}
+	const bool fill = c->fill_permille || c->fill_bytes;
+	if (fill && c->copies) {
+		return cmd_usage_error("stress", "--fill decides how many copies there are");
+	}
+	if (o->sweep && shape_given) {
+		return cmd_usage_error("stress", "--sweep takes its shapes itself: --sweep=LIST");
+	}
+	if (o->sweep || fill) {
+		/* What may bring the machine down is in the store before it happens. */
+		o->record = o->record ? o->record : o->sweep ? "sweep" : "fill";
+		o->ramp = true;
+		c->load_percent = cmd_ramp_first();
+	}
+	if (o->sweep && !o->duration_ns && !o->samples) {
+		o->duration_ns = 2 * (uint64_t)1000000000u;
 	}
 	if (o->keep && !o->record) {
 		return cmd_usage_error("stress", "--keep-samples belongs to --record LABEL");
@@ -326,7 +378,7 @@ static int check_together(struct cmd_stress_options *o, bool speed_given)
 bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status)
 {
 	struct cmd_stress_options o = {0};
-	bool speed_given = false;
+	bool speed_given = false, shape_given = false;
 	stress_config_init(&o.config);
 	optind = 1;
 	opterr = 0;
@@ -342,6 +394,7 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 			return false;
 		}
 		speed_given |= opt == OPT_SPEED;
+		shape_given |= opt == OPT_SHAPE;
 		*status = take_option(&o, opt, optarg);
 		if (*status) {
 			return false;
@@ -351,7 +404,7 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 		*status = cmd_usage_error("stress", "'%s' is not expected here", argv[optind]);
 		return false;
 	}
-	*status = check_together(&o, speed_given);
+	*status = check_together(&o, speed_given, shape_given);
 	if (*status) {
 		return false;
 	}

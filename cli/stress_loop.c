@@ -38,6 +38,7 @@ struct cmd_stress_loop {
 	sigset_t old_mask;
 
 	struct runs_collect *collect;
+	struct cmd_ramp ramp;
 	struct cmd_stress_delay *delay; /* --inject-fault delay; else NULL */
 	struct runs_recorder *recorder; /* NULL: not recorded */
 	struct runs_session *session;
@@ -338,6 +339,10 @@ static void turn(struct cmd_stress_loop *l)
 		struct runs_recorder_state st;
 		runs_recorder_state(l->recorder, &st);
 		l->store_failed = st.phase == RUNS_REC_FAILED;
+	}
+	if (l->o->ramp && l->status.phase == STRESS_WARMING) {
+		cmd_ramp_turn(
+			&l->ramp, l->worker, l->session, l->recorder, &l->o->config, clock_ns());
 	}
 	say_stall(l);
 }

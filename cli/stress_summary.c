@@ -73,7 +73,7 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 		s.floor_ns = (uint64_t)((double)st->bytes * 1e9 / s.ceiling);
 	}
 	summarise_delay(r->delay, &s);
-	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 ||
+	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 || st->finding.kind ||
 		    (st->max_error >= 0 && st->max_error > st->error_limit);
 	*ret = s;
 }

@@ -17,3 +17,11 @@ static inline uint64_t gemm_hash_element(uint64_t index, uint32_t bits)
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	return z ^ (z >> 31);
 }
+
+/* What a memory test writes to the 8 bytes at ADDRESS: another address or seed, another word. */
+static inline uint64_t gemm_pattern(uint64_t address, uint64_t seed)
+{
+	uint64_t z = address * 0x9e3779b97f4a7c15u + seed;
+	z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9u;
+	return z ^ (z >> 32);
+}

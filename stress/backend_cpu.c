@@ -224,6 +224,14 @@ static int choose_sizes(struct stress_backend *b, struct why *why)
 		copies = (5 * llc + b->weight_bytes - 1) / b->weight_bytes;
 		copies = MIN(MAX(copies, 2u), (uint64_t)COPIES_MAX);
 	}
+	const bool fill = b->config.fill_bytes || b->config.fill_permille;
+	if (fill) {
+		const uint64_t left = MAX(b->host.available_bytes, spared_bytes) - spared_bytes;
+		const uint64_t part = (uint64_t)((double)b->host.available_bytes *
+						 b->config.fill_permille / 1000);
+		copies = MIN(b->config.fill_bytes ? b->config.fill_bytes : part, left) / b->stride;
+		copies = MIN(MAX(copies, 1u), (uint64_t)COPIES_MAX);
+	}
 	if (copies > COPIES_MAX) {
 		why_set(why, "%u copies of the weights: at most %d", b->config.copies, COPIES_MAX);
 		return -EINVAL;
@@ -372,6 +380,9 @@ static int prepare(struct stress_backend *b, struct why *why)
 	const uint16_t *cpu = b->host.cpu + (b->host.cpus - b->threads);
 	r = stress_pool_create(b->threads, cpu, &b->pool, &b->pin_errno, why);
 	r = r ? r : map_memory(b, why);
+	if (!r && (b->config.fill_bytes || b->config.fill_permille)) {
+		r = stress_cpu_memory_test(b, why);
+	}
 	r = r ? r : fill_memory(b);
 	r = r ? r : choose_by_trial(b);
 	if (!r) {

@@ -60,6 +60,12 @@ void stress_cpu_tell_weights(struct stress_backend *b, struct stress_finding *f)
 /* The output that lies in y is wrong: says what it comes from. */
 void stress_cpu_tell_apart(struct stress_backend *b, const struct stress_sample *s);
 
+/*
+ * Writes a pattern that every address gives itself to the memory of all copies, then reads it back;
+ * twice, with other bits. -EIO and why with the addresses when something does not come back.
+ */
+int stress_cpu_memory_test(struct stress_backend *b, struct why *why);
+
 /* Members of stress_backend_ops. */
 int stress_cpu_audit(struct stress_backend *b, struct why *why);
 int stress_cpu_inject(struct stress_backend *b, enum stress_inject what, struct why *why);

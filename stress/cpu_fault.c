@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What comes out wrong on the CPU, what changes in memory, and what is broken on purpose. */
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/macros.h"
@@ -114,4 +116,93 @@ int stress_cpu_inject(struct stress_backend *b, enum stress_inject what, struct 
 		copy[chosen / 64 % b->weight_bytes] ^= (char)(1 << (chosen >> 32) % 8);
 	}
 	return 0;
+}
+
+/* -- the memory that the copies take ------------------------------------------------------- */
+
+struct pattern {
+	struct stress_backend *b;
+	uint64_t seed;
+	uint32_t copy;
+	bool check;
+};
+
+/* What a thread finds: in its line of b->partial. */
+struct broken {
+	uint64_t words, first, last;
+};
+
+static void pattern_part(void *context, unsigned index)
+{
+	const struct pattern *t = context;
+	struct stress_backend *b = t->b;
+	const size_t words = b->stride / 8;
+	struct broken *out = (struct broken *)&b->partial[(size_t)index * 8];
+	uint64_t *p = (uint64_t *)(void *)(b->weights + t->copy * b->stride);
+	for (size_t i = words * index / b->threads; i < words * (index + 1) / b->threads; i++) {
+		const uint64_t want = gemm_pattern((uintptr_t)&p[i], t->seed);
+		if (!t->check) {
+			p[i] = want;
+		} else if (*(volatile uint64_t *)&p[i] != want) {
+			out->first = out->words++ ? out->first : (uintptr_t)&p[i];
+			out->last = (uintptr_t)&p[i];
+		}
+	}
+}
+
+/* All copies written, or all read; what is broken adds up in ALL. */
+static int pattern_pass(struct stress_backend *b, uint64_t seed, bool check, struct broken *all)
+{
+	uint64_t start, end;
+	for (uint32_t copy = 0; copy < b->copies; copy++) {
+		struct pattern t = {.b = b, .seed = seed, .copy = copy, .check = check};
+		memset(b->partial, 0, (size_t)b->threads * 8 * sizeof(*b->partial));
+		stress_pool_run(b->pool, pattern_part, &t, &start, &end);
+		for (unsigned i = 0; check && i < b->threads; i++) {
+			const struct broken *one = (struct broken *)&b->partial[(size_t)i * 8];
+			if (one->words) {
+				all->first = all->words ? all->first : one->first;
+				all->last = one->last;
+				all->words += one->words;
+			}
+		}
+		if (!b->lender->beat(b->lender)) {
+			return -ECANCELED;
+		}
+	}
+	return 0;
+}
+
+int stress_cpu_memory_test(struct stress_backend *b, struct why *why)
+{
+	struct broken all = {0};
+	uint64_t seed = b->config.seed;
+	int r = 0;
+	for (unsigned i = 0; !r && !all.words && i < 2; i++) {
+		seed = i ? ~b->config.seed : b->config.seed;
+		r = pattern_pass(b, seed, false, &all);
+		r = r ? r : pattern_pass(b, seed, true, &all);
+	}
+	if (r || !all.words) {
+		return r;
+	}
+	const uint64_t offset = all.first - (uintptr_t)b->weights;
+	const uint64_t want = gemm_pattern(all.first, seed);
+	struct stress_finding f = {
+		.kind = STRESS_WRONG_MEMORY,
+		.ns = clock_ns(),
+		.copy = (uint32_t)(offset / b->stride),
+		.words = all.words,
+		.offset = offset % b->stride,
+		.address = all.first,
+		.word_is = (uint32_t) * (uint64_t *)(void *)(b->weights + offset),
+		.word_was = (uint32_t)want,
+	};
+	b->lender->found(b->lender, &f);
+	why_set(why,
+		"memory does not keep what is written: %llu words of 8 bytes from address 0x%llx to "
+		"0x%llx, the first in copy %u of %u",
+		(unsigned long long)all.words, (unsigned long long)all.first,
+		(unsigned long long)all.last, f.copy, b->copies);
+	return -EIO;
 }

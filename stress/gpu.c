@@ -30,6 +30,17 @@ static uint64_t copies_by_rule(const struct cuda_dev *d, size_t w_bytes)
 	return MIN(MAX(n, 2u), (uint64_t)STRESS_GPU_COPIES_MAX);
 }
 
+/* As many copies as --fill asks for. */
+static uint64_t copies_to_fill(const struct stress_gpu *g, size_t free_bytes)
+{
+	const struct stress_config *c = &g->config;
+	const uint64_t part = (uint64_t)((double)free_bytes * c->fill_permille / 1000);
+	const uint64_t most = free_bytes > spared_bytes ? free_bytes - spared_bytes : 0;
+	const uint64_t fill = MIN(c->fill_bytes ? c->fill_bytes : part, most);
+
+	return MIN(MAX(fill / g->w_span, 1u), (uint64_t)STRESS_GPU_COPIES_MAX);
+}
+
 static int choose_sizes(struct stress_gpu *g, struct why *why)
 {
 	const struct stress_shape *s = &g->config.shape;
@@ -54,6 +65,9 @@ static int choose_sizes(struct stress_gpu *g, struct why *why)
 
 	if (r != CUDA_SUCCESS) {
 		return cuda_fail(&g->dev->api, r, why, "asking for the GPU's free memory");
+	}
+	if (g->config.fill_bytes || g->config.fill_permille) {
+		g->copies = (uint32_t)copies_to_fill(g, free_bytes);
 	}
 	const uint64_t need =
 		(uint64_t)g->copies * g->w_span + g->x_bytes + g->y_stride * g->y_slots;
@@ -94,6 +108,11 @@ static int allocate(struct stress_gpu *g, struct why *why)
 	g->w = xcalloc(g->copies, sizeof(*g->w));
 	for (uint32_t i = 0; r == 0 && i < g->copies; i++) {
 		r = take(g, &g->w[i], g->w_span, "weights", why);
+		/* Full before it was reckoned to be: the driver rounds every piece up. */
+		if (r == -ENOMEM && i > 0 && (g->config.fill_bytes || g->config.fill_permille)) {
+			g->copies = i;
+			r = 0;
+		}
 	}
 	r = r ? r : take(g, &g->x, g->x_bytes, "x", why);
 	r = r ? r : take(g, &g->y, g->y_stride * g->y_slots, "y", why);
@@ -182,6 +201,9 @@ int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
 
 	r = r ? r : choose_sizes(g, why);
 	r = r ? r : allocate(g, why);
+	if (r == 0 && (c->fill_bytes || c->fill_permille)) {
+		r = stress_gpu_memory_test(g, lender, why);
+	}
 	r = r ? r : make_numbers(g, lender);
 	r = r ? r : stress_gpu_upload(g, lender, why);
 	if (r < 0) {

@@ -16,7 +16,7 @@
 #include "stress/backend.h"
 #include "stress/cuda_dev.h"
 
-enum { STRESS_GPU_COPIES_MAX = 4096, STRESS_GPU_SLOTS = 256 };
+enum { STRESS_GPU_COPIES_MAX = 65536, STRESS_GPU_SLOTS = 256 };
 
 struct stress_gpu {
 	struct cuda_dev *dev;
@@ -116,3 +116,10 @@ int stress_gpu_tell_apart(struct stress_gpu *g, const struct cuda_kernel *k, uin
 
 /* Flips one bit, which the seed chooses, of a copy of the weights on the GPU. */
 int stress_gpu_flip_weight(struct stress_gpu *g, struct why *why);
+
+/*
+ * Writes a pattern that every address gives itself to all copies, then reads it back; twice, with
+ * other bits. -EIO when something does not come back: LENDER was told, and why says the addresses.
+ * The numbers are uploaded after it.
+ */
+int stress_gpu_memory_test(struct stress_gpu *g, struct stress_lender *lender, struct why *why);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/shared.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 void stress_state_write(struct stress_state *state, const struct stress_status *s)
 {
@@ -32,4 +36,39 @@ bool stress_state_read(const struct stress_state *state, struct stress_status *r
 		}
 	}
 	return false;
+}
+
+int stress_shared_receive(
+	int sock, struct stress_config *ret, struct stress_shared **ret_shared, int *ret_wake)
+{
+	struct stress_message m;
+	struct iovec iov = {.iov_base = &m, .iov_len = sizeof(m)};
+	int fds[2];
+	union {
+		struct cmsghdr align;
+		char buf[CMSG_SPACE(sizeof(fds))];
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
+	};
+	ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *cmsg = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	if (n != (ssize_t)sizeof(m) || m.request != STRESS_CONFIG || !cmsg ||
+		cmsg->cmsg_type != SCM_RIGHTS || cmsg->cmsg_len != CMSG_LEN(sizeof(fds))) {
+		return -EPROTO;
+	}
+	memcpy(fds, CMSG_DATA(cmsg), sizeof(fds));
+	void *p = mmap(
+		NULL, sizeof(struct stress_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	close(fds[0]);
+	if (p == MAP_FAILED) {
+		return -errno;
+	}
+	*ret = m.config;
+	*ret_shared = p;
+	*ret_wake = fds[1];
+	return 0;
 }

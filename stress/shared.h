@@ -52,11 +52,16 @@ enum stress_request {
 	STRESS_PAUSE,
 	STRESS_RESUME,
 	STRESS_STOP,
+	STRESS_LOAD,
 };
 
 /* One packet on the SOCK_SEQPACKET pair, front to worker. */
 struct stress_message {
 	uint32_t request;
-	uint32_t reserved;
+	uint32_t value;              /* STRESS_LOAD: percent */
 	struct stress_config config; /* STRESS_CONFIG only */
 };
+
+/* The worker's first message on SOCK: its configuration, the shared memory and the eventfd. */
+int stress_shared_receive(
+	int sock, struct stress_config *ret, struct stress_shared **ret_shared, int *ret_wake);

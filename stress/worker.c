@@ -30,6 +30,7 @@ struct stress_worker {
 	struct stress_status last; /* the last consistent copy of the worker's own words */
 	bool gone;                 /* reaped */
 	int wait_status;
+	uint32_t want_load, told_load;
 	bool want_pause, told_pause; /* what the front wants, what the socket took */
 	bool want_stop, told_stop;
 };
@@ -182,9 +183,9 @@ int stress_worker_start(const struct stress_config *c, struct stress_worker **re
 
 /* -- requests ---------------------------------------------------------------------- */
 
-static bool tell(const struct stress_worker *w, enum stress_request request)
+static bool tell(const struct stress_worker *w, enum stress_request request, uint32_t value)
 {
-	struct stress_message m = {.request = request};
+	struct stress_message m = {.request = request, .value = value};
 	return send(w->sock, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
@@ -195,17 +196,26 @@ static void tell_wishes(struct stress_worker *w)
 		return;
 	}
 	if (w->want_pause != w->told_pause &&
-		tell(w, w->want_pause ? STRESS_PAUSE : STRESS_RESUME)) {
+		tell(w, w->want_pause ? STRESS_PAUSE : STRESS_RESUME, 0)) {
 		w->told_pause = w->want_pause;
 	}
+	if (w->want_load != w->told_load && tell(w, STRESS_LOAD, w->want_load)) {
+		w->told_load = w->want_load;
+	}
 	if (w->want_stop && !w->told_stop) {
-		w->told_stop = tell(w, STRESS_STOP);
+		w->told_stop = tell(w, STRESS_STOP, 0);
 	}
 }
 
 void stress_worker_pause(struct stress_worker *w, bool pause)
 {
 	w->want_pause = pause;
+	tell_wishes(w);
+}
+
+void stress_worker_load(struct stress_worker *w, uint32_t percent)
+{
+	w->want_load = percent;
 	tell_wishes(w);
 }
 

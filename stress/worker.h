@@ -54,6 +54,9 @@ struct stress_config {
 	uint32_t lock_mhz;    /* lock the GPU's clocks for the run (root); 0: leave them */
 	uint32_t max_celsius; /* end the run there; 0: a little below the GPU's own threshold */
 	enum stress_inject inject;
+	uint32_t fill_permille; /* weights over this share of the free memory, tested first; or */
+	uint64_t fill_bytes;    /* over this much; both 0: copies by rule */
+	uint32_t load_percent; /* of the time, at first; 0, 100: all. Less is part of the warm-up */
 };
 
 void stress_config_init(struct stress_config *c); /* the defaults: auto, 1x4096x11008, f16 */
@@ -127,6 +130,8 @@ size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, s
 /* Requests; the phase tells when they were followed. */
 void stress_worker_pause(struct stress_worker *w, bool pause);
 void stress_worker_stop(struct stress_worker *w);
+/* From now on launches take PERCENT (1 … 100) of the time. */
+void stress_worker_load(struct stress_worker *w, uint32_t percent);
 
 /*
  * Ends the process: asks, waits up to TIMEOUT_MS, then SIGKILL. Frees W. Samples not

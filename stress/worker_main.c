@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -108,6 +107,9 @@ static void obey(struct engine *e, const struct stress_message *m)
 		break;
 	case STRESS_STOP:
 		e->stop = true;
+		break;
+	case STRESS_LOAD:
+		e->config.load_percent = MIN(m->value, 100u);
 		break;
 	default:
 		break;
@@ -324,6 +326,20 @@ static int audit(struct engine *e, uint64_t now, struct why *why)
 	return MIN(r, 0);
 }
 
+static bool is_full_load(const struct engine *e)
+{
+	return !e->config.load_percent || e->config.load_percent >= 100;
+}
+
+/* Less than full load: a rest as long as the load asks for after TOOK of launches. */
+static void rest(struct engine *e, uint64_t now, uint64_t took)
+{
+	const uint32_t load = e->config.load_percent;
+	if (!is_full_load(e)) {
+		nap(e, now + MIN(took, nap_longest_ns) * (100 - load) / load);
+	}
+}
+
 static void be_patient(struct engine *e, uint64_t took)
 {
 	e->longest_ns = MAX(took, e->longest_ns - e->longest_ns / 64);
@@ -374,6 +390,7 @@ static int launch(struct engine *e, struct why *why)
 	if (now - e->woke_ns >= wake_every_ns) {
 		wake_front(e, now);
 	}
+	rest(e, now, now - before);
 	return 1;
 }
 
@@ -399,7 +416,7 @@ static void start_running(struct engine *e)
 	if (e->facts.warm_ns && !e->warm_until_ns) {
 		e->warm_until_ns = now + e->facts.warm_ns;
 	}
-	enter(e, now < e->warm_until_ns ? STRESS_WARMING : STRESS_RUNNING);
+	enter(e, now < e->warm_until_ns || !is_full_load(e) ? STRESS_WARMING : STRESS_RUNNING);
 }
 
 /* A launch failed: the GPU's error that explains it is reported a moment later, if at all. */
@@ -431,7 +448,8 @@ static int run_loop(struct engine *e)
 			start_running(e);
 			continue;
 		}
-		if (e->state.phase == STRESS_WARMING && now >= e->warm_until_ns) {
+		if (e->state.phase == STRESS_WARMING && now >= e->warm_until_ns &&
+			is_full_load(e)) {
 			enter(e, STRESS_RUNNING);
 		}
 		r = launch(e, &why);
@@ -516,47 +534,6 @@ static int run_engine(struct engine *e)
 	return r;
 }
 
-/* The first message: the configuration, the shared memory and the eventfd. */
-static int receive_config(struct engine *e)
-{
-	struct stress_message m;
-	struct iovec iov = {.iov_base = &m, .iov_len = sizeof(m)};
-	int fds[2];
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(fds))];
-	} control;
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	ssize_t n = recvmsg(e->sock, &msg, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *cmsg = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
-	if (n != (ssize_t)sizeof(m) || m.request != STRESS_CONFIG || !cmsg ||
-		cmsg->cmsg_type != SCM_RIGHTS || cmsg->cmsg_len != CMSG_LEN(sizeof(fds))) {
-		return -EPROTO;
-	}
-	memcpy(fds, CMSG_DATA(cmsg), sizeof(fds));
-	e->config = m.config;
-	e->wake = fds[1];
-	void *p = mmap(
-		NULL, sizeof(struct stress_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
-	close(fds[0]);
-	if (p == MAP_FAILED) {
-		return -errno;
-	}
-	e->shared = p;
-	stress_ring_init(
-		&e->samples, &e->shared->samples, e->shared->sample_slots, STRESS_RING_SAMPLES);
-	stress_ring_init(
-		&e->events, &e->shared->events, e->shared->event_slots, STRESS_RING_EVENTS);
-	stress_ring_init(
-		&e->readings, &e->shared->readings, e->shared->reading_slots, STRESS_RING_EVENTS);
-	return 0;
-}
-
 int stress_worker_main(int argc, char **argv)
 {
 	uint64_t fd;
@@ -577,9 +554,14 @@ int stress_worker_main(int argc, char **argv)
 	};
 	fcntl(e.sock, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_NAME, "barscope-worker");
-	if (receive_config(&e) < 0) {
+	if (stress_shared_receive(e.sock, &e.config, &e.shared, &e.wake) < 0) {
 		return 3;
 	}
+	stress_ring_init(
+		&e.samples, &e.shared->samples, e.shared->sample_slots, STRESS_RING_SAMPLES);
+	stress_ring_init(&e.events, &e.shared->events, e.shared->event_slots, STRESS_RING_EVENTS);
+	stress_ring_init(
+		&e.readings, &e.shared->readings, e.shared->reading_slots, STRESS_RING_EVENTS);
 	stress_host_prefer_for_oom();
 	int r = run_engine(&e);
 	if (e.hung) {

@@ -38,11 +38,18 @@ struct gemm_cuda_args {
 	uint32_t ahead;     /* but at the start so many, while x comes; at least WINDOW */
 };
 
-/* The read-only loops, the checksum and the fills. */
+/* The read-only loops, the checksum and the patterns. */
 struct gemm_cuda_span {
 	uint64_t p, bytes; /* a multiple of 16 */
 	uint64_t out;      /* one uint64_t: the checksum, or a sink that keeps the loads alive */
-	uint64_t stamp;
+	uint64_t stamp;    /* pattern_fill, pattern_check: the pattern's seed */
+};
+
+/* What pattern_check adds up at OUT; begins at 0. */
+struct gemm_cuda_broken {
+	uint64_t words;     /* of 8 bytes that are not the pattern */
+	uint64_t first_inv; /* ~address of the first, */
+	uint64_t last;      /* and the last one's */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is not a GEMM: the read-only ceiling, the weights' checksum, the empty launch and
- * the clock's ping-pong.
+ * What is not a GEMM: the read-only ceiling, the weights' checksum, the memory test's pattern,
+ * the empty launch and the clock's ping-pong.
  */
 #include "kernels/cuda/dev.h"
 
@@ -62,6 +62,43 @@ KERNEL(256, 1) void checksum(gemm_cuda_span s)
 	sum = warp_sum_u64(sum);
 	if (tid() % 32 == 0) {
 		red_add((uint64_t *)s.out, sum);
+	}
+}
+
+/* As gemm_pattern() of kernels/hash.h. */
+DEVICE u64 pattern(u64 address, u64 seed)
+{
+	u64 z = address * 0x9e3779b97f4a7c15ull + seed;
+	z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9ull;
+	return z ^ (z >> 32);
+}
+
+/* Writes to every 8 bytes of the span what their own address gives. */
+KERNEL(256, 1) void pattern_fill(gemm_cuda_span s)
+{
+	u64 n = s.bytes / 16;
+	for (u64 i = (u64)bid() * 256 + tid(); i < n; i += (u64)nbid() * 256) {
+		u64 at = s.p + i * 16;
+		u64 a = pattern(at, s.stamp), b = pattern(at + 8, s.stamp);
+		*(u32x4 *)at = u32x4{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
+	}
+}
+
+/* Counts the words that are something else, and keeps the first and the last address. */
+KERNEL(256, 1) void pattern_check(gemm_cuda_span s)
+{
+	u64 n = s.bytes / 16;
+	gemm_cuda_broken *out = (gemm_cuda_broken *)s.out;
+	for (u64 i = (u64)bid() * 256 + tid(); i < n; i += (u64)nbid() * 256) {
+		u64 at = s.p + i * 16;
+		u32x4 v = load_once((const void *)at);
+		bool low = ((u64)v.b << 32 | v.a) != pattern(at, s.stamp);
+		bool high = ((u64)v.d << 32 | v.c) != pattern(at + 8, s.stamp);
+		if (low || high) {
+			red_add(&out->words, (u64)low + (u64)high);
+			red_max(&out->first_inv, ~(low ? at : at + 8));
+			red_max(&out->last, high ? at + 8 : at);
+		}
 	}
 }
 

@@ -20,6 +20,9 @@
  *   flip=N          one output bit of the N-th GEMM flips
  *   rot=N           before the N-th GEMM one bit of its weights flips in memory
  *   nan=1           every output is NaN
+ *   mem=MB          that much free memory, default 7168
+ *   broken=BYTE     64 bytes of device memory, from the BYTE-th that was allocated on, stay 0
+ *   alias=BYTE      the 4 KiB there are the 4 KiB that lie 64 KiB further on
  *   noact=1         the activation is left out
  *   nodependent=1   dependent launches are refused (1)
  */
@@ -42,7 +45,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { NAME_MAX_LEN = 48, GRAPH_MAX = 4096 };
+enum { NAME_MAX_LEN = 48, GRAPH_MAX = 4096, ALLOCATIONS = 1 << 16 };
 
 struct cuda_mod {
 	int sm;
@@ -73,6 +76,11 @@ static struct {
 	CUresult sticky;
 	bool hangs, capturing;
 	unsigned launches, gemms, allocations;
+	struct {
+		char *p;
+		size_t bytes;
+	} device[ALLOCATIONS]; /* in the order of their making */
+	size_t ndevice;
 	pthread_t pinger;
 	bool pinging;
 	struct gemm_cuda_span ping;
@@ -107,6 +115,70 @@ static unsigned number(const char *key, unsigned otherwise)
 	const char *v = order(key);
 
 	return v ? (unsigned)atoi(v) : otherwise;
+}
+
+/* -- memory that does not keep what is written --------------------------------------------- */
+
+/* The AT-th byte of device memory, with N bytes behind it in one piece; NULL: not there (yet). */
+static char *device_byte(size_t at, size_t n)
+{
+	for (size_t i = 0; i < state.ndevice; i++) {
+		if (at < state.device[i].bytes) {
+			return at + n <= state.device[i].bytes ? state.device[i].p + at : NULL;
+		}
+		at -= state.device[i].bytes;
+	}
+	return NULL;
+}
+
+static bool overlaps(const char *p, size_t n, const char *q, size_t m)
+{
+	return p && q && p < q + m && q < p + n;
+}
+
+/* Call after N bytes at TO were written. */
+static void spoil(uint64_t to, size_t n)
+{
+	char *p = (char *)(uintptr_t)to;
+
+	if (order("broken")) {
+		char *b = device_byte(number("broken", 0), 64);
+
+		if (overlaps(p, n, b, 64)) {
+			memset(b, 0, 64);
+		}
+	}
+	if (order("alias")) {
+		char *a = device_byte(number("alias", 0), 4096);
+		char *b = device_byte(number("alias", 0) + 65536, 4096);
+
+		if (b && overlaps(p, n, a, 4096)) {
+			memcpy(b, a, 4096);
+		} else if (a && overlaps(p, n, b, 4096)) {
+			memcpy(a, b, 4096);
+		}
+	}
+}
+
+/* As kernels/cuda/probe.cu has them. */
+static void run_pattern(const struct gemm_cuda_span *s, bool check)
+{
+	struct gemm_cuda_broken *out = (struct gemm_cuda_broken *)(uintptr_t)s->out;
+
+	for (uint64_t at = s->p; at < s->p + s->bytes; at += 8) {
+		uint64_t *word = (uint64_t *)(uintptr_t)at;
+
+		if (!check) {
+			*word = gemm_pattern(at, s->stamp);
+		} else if (*word != gemm_pattern(at, s->stamp)) {
+			out->words++;
+			out->first_inv = out->first_inv > ~at ? out->first_inv : ~at;
+			out->last = out->last > at ? out->last : at;
+		}
+	}
+	if (!check) {
+		spoil(s->p, s->bytes);
+	}
 }
 
 /* -- kernels --------------------------------------------------------------------------- */
@@ -222,16 +294,25 @@ static void *answer_pings(void *unused)
 	return NULL;
 }
 
+static bool takes_span(const char *name)
+{
+	return !strncmp(name, "read", 4) || !strcmp(name, "empty") || !strcmp(name, "checksum") ||
+	       !strncmp(name, "pattern", 7) || !strcmp(name, "ping");
+}
+
 static void run(struct launch *l)
 {
-	const bool span = !strncmp(l->name, "read", 4) || !strcmp(l->name, "empty") ||
-			  !strcmp(l->name, "checksum") || !strcmp(l->name, "ping");
+	const bool span = takes_span(l->name);
 	const uint64_t start = device_clock();
 	uint64_t hash = 0;
 
 	if (!strcmp(l->name, "ping")) {
 		state.ping = l->args.span;
 		state.pinging = !pthread_create(&state.pinger, NULL, answer_pings, NULL);
+		return;
+	}
+	if (!strncmp(l->name, "pattern", 7)) {
+		run_pattern(&l->args.span, !strcmp(l->name, "pattern_check"));
 		return;
 	}
 	if (!strcmp(l->name, "checksum")) {
@@ -260,8 +341,7 @@ static CUresult launch(CUfunction f, void **params)
 	struct launch l = {.name = ""};
 
 	snprintf(l.name, sizeof(l.name), "%s", f->name);
-	if (!strncmp(l.name, "read", 4) || !strcmp(l.name, "empty") ||
-		!strcmp(l.name, "checksum") || !strcmp(l.name, "ping")) {
+	if (takes_span(l.name)) {
 		memcpy(&l.args.span, params[0], sizeof(l.args.span));
 	} else {
 		memcpy(&l.args.gemm, params[0], sizeof(l.args.gemm));
@@ -550,18 +630,29 @@ static CUresult fake_clusters(int *ret, CUfunction f, const struct cuda_launch_c
 
 static CUresult fake_free_memory(size_t *ret_free, size_t *ret_total)
 {
-	*ret_free = (size_t)7 << 30;
+	*ret_free = (size_t)number("mem", 7168) << 20;
 	*ret_total = (size_t)8 << 30;
 	return CUDA_SUCCESS;
 }
 
-static CUresult fake_alloc(CUdeviceptr *ret, size_t bytes)
+static CUresult allocate(CUdeviceptr *ret, size_t bytes)
 {
 	if (++state.allocations == number("oom", 0)) {
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	*ret = (CUdeviceptr)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
 	return *ret ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult fake_alloc(CUdeviceptr *ret, size_t bytes)
+{
+	const CUresult e = allocate(ret, bytes);
+
+	if (e == CUDA_SUCCESS && state.ndevice < ALLOCATIONS) {
+		state.device[state.ndevice].p = (char *)(uintptr_t)*ret;
+		state.device[state.ndevice++].bytes = bytes;
+	}
+	return e;
 }
 
 static CUresult fake_free(CUdeviceptr p)
@@ -573,7 +664,7 @@ static CUresult fake_free(CUdeviceptr p)
 static CUresult fake_host_alloc(void **ret, size_t bytes, unsigned flags)
 {
 	CUdeviceptr p = 0;
-	const CUresult e = fake_alloc(&p, bytes);
+	const CUresult e = allocate(&p, bytes);
 
 	(void)flags;
 	*ret = (void *)(uintptr_t)p;
@@ -597,6 +688,7 @@ static CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes, C
 {
 	(void)s;
 	memcpy((void *)(uintptr_t)to, from, bytes);
+	spoil(to, bytes);
 	return state.sticky;
 }
 
@@ -611,6 +703,7 @@ static CUresult fake_on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
 {
 	(void)s;
 	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+	spoil(to, bytes);
 	return state.sticky;
 }
 
@@ -618,6 +711,7 @@ static CUresult fake_memset(CUdeviceptr to, unsigned char v, size_t bytes, CUstr
 {
 	(void)s;
 	memset((void *)(uintptr_t)to, v, bytes);
+	spoil(to, bytes);
 	return state.sticky;
 }
 

@@ -52,7 +52,8 @@ static void assert_entry(enum gemm_cuda_module m, const char *name)
 
 static void every_name_is_an_entry_of_its_module(void **state)
 {
-	static const char *const probes[] = {"checksum", "empty", "ping"};
+	static const char *const probes[] = {
+		"checksum", "empty", "pattern_check", "pattern_fill", "ping"};
 
 	(void)state;
 	for (const struct gemm_cuda_kernel *k = gemm_cuda_kernels(); k->name; k++) {
