@@ -10,16 +10,24 @@
 /* Reserved areas beyond the frame buffer's size that a peer mapping covers as well. */
 #define PEER_HEADROOM (16 * MIB)
 
-static int root_of(const struct pcie_snapshot *s, int dev)
+/* Are A and B on one root bus? UNKNOWN: nobody described the tree up to it. */
+static enum pcie_tri on_one_root_bus(const struct pcie_snapshot *s, int a, int b)
 {
-	int top = dev;
-	for (int depth = 0; depth < PCIE_PATH_MAX && s->dev[top].parent >= 0; depth++) {
-		top = s->dev[top].parent;
+	int path[PCIE_PATH_MAX], dev[] = {a, b};
+	for (size_t i = 0; i < ARRAY_LEN(dev); i++) {
+		dev[i] = pcie_path(s, dev[i], path) ? path[0] : dev[i];
+		if (!s->dev[dev[i]].addr.known || !pcie_is_at_root(s, dev[i])) {
+			return PCIE_TRI_UNKNOWN;
+		}
 	}
-	return top;
+	const struct pcie_device *x = &s->dev[dev[0]], *y = &s->dev[dev[1]];
+	bool same = x->root[0] && y->root[0]
+			    ? !strcmp(x->root, y->root)
+			    : x->addr.domain == y->addr.domain && x->addr.bus == y->addr.bus;
+	return same ? PCIE_YES : PCIE_NO;
 }
 
-/* The lowest bridge above both, -1: they meet at the host bridge or in the CPU. */
+/* The lowest bridge above both, -1: none is known. */
 static int common_bridge(const struct pcie_judge *j, int other)
 {
 	const struct pcie_snapshot *s = j->s;
@@ -41,19 +49,20 @@ static void add_peer(const struct pcie_judge *j, struct pcie_verdict *v, int oth
 	char addr[PCIE_ADDR_MAX], bridge[PCIE_ADDR_MAX];
 	int common = common_bridge(j, other);
 
+	pcie_addr_format(o->addr, addr);
 	if (common >= 0) {
-		pcie_evidence(v, "T1", "tree", "%s is behind the same bridge, %s",
-			pcie_addr_format(o->addr, addr),
+		pcie_evidence(v, "T1", "tree", "%s is behind the same bridge, %s", addr,
 			pcie_addr_format(j->s->dev[common].addr, bridge));
 	} else if (d->have_numa == PCIE_KNOWN && o->have_numa == PCIE_KNOWN && d->numa >= 0 &&
 		   o->numa >= 0 && d->numa != o->numa) {
-		pcie_evidence(v, "T2", "numa_node", "%s is on NUMA node %d, this one on %d",
-			pcie_addr_format(o->addr, addr), o->numa, d->numa);
+		pcie_evidence(v, "T2", "numa_node", "%s is on NUMA node %d, this one on %d", addr,
+			o->numa, d->numa);
 	} else {
-		bool same = root_of(j->s, other) == root_of(j->s, j->dev) ||
-			    (d->root[0] && o->root[0] && !strcmp(d->root, o->root));
-		pcie_evidence(v, "T1", "tree", "%s meets it at the host bridge%s",
-			pcie_addr_format(o->addr, addr), same ? "" : ", on another root bus");
+		enum pcie_tri same = on_one_root_bus(j->s, j->dev, other);
+		if (same != PCIE_TRI_UNKNOWN) {
+			pcie_evidence(v, "T1", "tree", "%s meets it at the host bridge%s", addr,
+				same == PCIE_YES ? "" : ", on another root bus");
+		}
 	}
 }
 

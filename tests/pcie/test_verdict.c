@@ -472,6 +472,64 @@ static void peers(void **state)
 	pcie_snapshot_destroy(f.s);
 }
 
+/* Rule ID of the first GPU gives ITEM with this VALUE as evidence; NULL: it gives none. */
+static void expect_evidence(
+	const struct pcie_snapshot *s, const char *id, const char *item, const char *value)
+{
+	struct pcie_verdicts *v = pcie_verdicts_create(s);
+	const struct pcie_verdict *x = pcie_gpu_find(&v->gpu[0], id);
+	assert_non_null(x);
+	const char *is = NULL;
+	for (size_t i = 0; i < x->nevidence && !is; i++) {
+		is = strcmp(x->evidence[i].id, item) ? NULL : x->evidence[i].value;
+	}
+	if (is && value) {
+		assert_string_equal(is, value);
+	} else if (is || value) {
+		fail_msg("%s of %s is %s, expected %s", item, id, is ? is : "not said",
+			value ? value : "not said");
+	}
+	pcie_verdicts_destroy(v);
+}
+
+/* Where two GPUs meet is said when the tree up to the root bus is known, else not at all. */
+static void peers_meet(void **state)
+{
+	(void)state;
+	struct fixture f = machine(HIGH, 16 * GIB);
+	int second = machine_bridge(f.s, "0000:00:02.0", -1, 2, 0, 0);
+	machine_gpu(f.s, "0000:02:00.0", second);
+	pcie_snapshot_settle(f.s);
+	expect_evidence(f.s, "peer", "T1", "0000:02:00.0 meets it at the host bridge");
+
+	int at = pcie_snapshot_find(f.s, (struct pcie_addr){.dev = 2, .known = true});
+	strcpy(f.s->dev[at].root, "pci0000:80");
+	expect_evidence(
+		f.s, "peer", "T1", "0000:02:00.0 meets it at the host bridge, on another root bus");
+	/* Bus 0 is a root bus, with no word of its name. */
+	f.s->dev[at].root[0] = '\0';
+	expect_evidence(f.s, "peer", "T1", "0000:02:00.0 meets it at the host bridge");
+	pcie_snapshot_destroy(f.s);
+
+	/* Two GPUs in a text without their bridges: buses 1 and 2 are behind something. */
+	struct pcie_snapshot *s = machine_pc();
+	for (int i = 0; i < 2; i++) {
+		int gpu = machine_gpu(s, i ? "0000:02:00.0" : "0000:01:00.0", -1);
+		s->dev[gpu].root[0] = '\0';
+		s->dev[gpu].bars_complete = false;
+	}
+	pcie_snapshot_settle(s);
+	expect_evidence(s, "peer", "T1", NULL);
+	machine_aperture(s, HIGH, HIGH + GIB - 1); /* pci0000:00 */
+	strcpy(s->aperture[0].root, "pci0000:01");
+	expect_evidence(s, "peer", "T1", NULL);
+	machine_aperture(s, HIGH + GIB, HIGH + 2 * GIB - 1);
+	strcpy(s->aperture[1].root, "pci0000:02");
+	expect_evidence(
+		s, "peer", "T1", "0000:02:00.0 meets it at the host bridge, on another root bus");
+	pcie_snapshot_destroy(s);
+}
+
 static void causes(void **state)
 {
 	(void)state;
@@ -632,6 +690,7 @@ int main(void)
 		cmocka_unit_test(views_and_boot),
 		cmocka_unit_test(driver),
 		cmocka_unit_test(peers),
+		cmocka_unit_test(peers_meet),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(the_table),
