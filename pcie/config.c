@@ -326,9 +326,6 @@ static void decode_extended(struct pcie_snapshot *s, int dev, struct bytes b, pc
 	struct walk w = {.at = EXT_FIRST};
 	uint32_t header = get32(b, w.at);
 
-	if (header == UINT32_MAX) {
-		header = 0;
-	}
 	while (header && visit(&w)) {
 		switch (header & EXT_ID_MASK) {
 		case EXT_CAP_NULL:
@@ -437,7 +434,8 @@ void pcie_config_decode(
 	}
 	decode_capabilities(d, b, type, src);
 
-	if (b.len > EXT_FIRST) {
+	/* All ones at its start: nobody answers there, which says nothing of a list. */
+	if (has(b, EXT_FIRST, 4) && get32(b, EXT_FIRST) != UINT32_MAX) {
 		decode_extended(s, dev, b, src);
 	} else if (d->capabilities != PCIE_UNKNOWN && d->port_type == PCIE_PORT_NONE) {
 		/* Conventional PCI has no extended config space; PCI-X mode 2 is not met any more.

@@ -38,10 +38,11 @@ static uint32_t get32(const uint8_t *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+/* False when the read failed; what lies behind the end of the file is left as it is. */
 static bool get(const struct pcie_config_source *src, size_t off, size_t len, uint8_t *buf)
 {
 	if (off >= src->size) {
-		return false;
+		return true;
 	}
 	len = MIN(len, src->size - off);
 	return src->read(src->ctx, off, buf + off, len) == (int)len;
@@ -55,39 +56,49 @@ static int denied_length(const uint8_t *buf, int n)
 							  : PCIE_CONFIG_HEADER;
 }
 
-static void fetch_capabilities(const struct pcie_config_source *src, uint8_t *buf)
+/* The walks return false when a read failed: the list goes on, and nobody knows where. */
+
+static bool fetch_capabilities(const struct pcie_config_source *src, uint8_t *buf)
 {
 	bool cardbus = (buf[REG_HEADER_TYPE] & HEADER_TYPE_MASK) == HEADER_CARDBUS;
 	size_t at = buf[cardbus ? REG_CARDBUS_CAP_LIST : REG_CAP_LIST] & 0xfc;
 	if (!(buf[REG_STATUS] & STATUS_CAP_LIST)) {
-		return;
+		return true;
 	}
 	/* 48: as many as have room, so a loop in the list ends too. */
-	for (int i = 0; i < 48 && at >= PCIE_CONFIG_HEADER && get(src, at, 4, buf); i++) {
+	for (int i = 0; i < 48 && at >= PCIE_CONFIG_HEADER && at < src->size; i++) {
+		if (!get(src, at, 4, buf)) {
+			return false;
+		}
 		size_t bytes = span_of(buf[at], false);
 		bytes = MIN(bytes, PCIE_CONFIG_SIZE - at);
-		if (bytes > 4) {
-			get(src, at + 4, bytes - 4, buf);
+		if (bytes > 4 && !get(src, at + 4, bytes - 4, buf)) {
+			return false;
 		}
 		at = buf[at + 1] & 0xfc;
 	}
+	return true;
 }
 
-static void fetch_extended(const struct pcie_config_source *src, uint8_t *buf)
+static bool fetch_extended(const struct pcie_config_source *src, uint8_t *buf)
 {
 	size_t at = EXT_FIRST;
-	for (int i = 0; i < 960 && at >= EXT_FIRST && get(src, at, 4, buf); i++) {
+	for (int i = 0; i < 960 && at >= EXT_FIRST && at < src->size; i++) {
+		if (!get(src, at, 4, buf)) {
+			return false;
+		}
 		uint32_t header = get32(buf + at);
 		if (header == 0 || header == UINT32_MAX) {
-			return;
+			return true;
 		}
 		size_t bytes = span_of(header & EXT_ID_MASK, true);
 		bytes = MIN(bytes, PCIE_CONFIG_EXT_SIZE - at);
-		if (bytes > 4) {
-			get(src, at + 4, bytes - 4, buf);
+		if (bytes > 4 && !get(src, at + 4, bytes - 4, buf)) {
+			return false;
 		}
 		at = header >> EXT_NEXT_SHIFT & 0xffc;
 	}
+	return true;
 }
 
 int pcie_config_fetch(
@@ -117,9 +128,11 @@ int pcie_config_fetch(
 			(int)sizeof(probe)) {
 		return PCIE_CONFIG_CARDBUS_HEADER;
 	}
-	fetch_capabilities(&s, buf);
-	if (s.size > PCIE_CONFIG_SIZE) {
-		fetch_extended(&s, buf);
+	if (!fetch_capabilities(&s, buf)) {
+		return denied_length(buf, n);
+	}
+	if (s.size > PCIE_CONFIG_SIZE && !fetch_extended(&s, buf)) {
+		return PCIE_CONFIG_SIZE;
 	}
 	return (int)s.size;
 }

@@ -21,8 +21,8 @@ struct pcie_config_source {
 /*
  * Fills BUF, zero where nothing was read. WHOLE: all of it, for a record that other
  * programs read. Returns the length that was within reach: 64 or 128 (denied behind it),
- * 256 or 4096, less when the file ends before; negative errno when not even the header
- * could be read.
+ * 256 (also where a read of the extended space failed) or 4096, less when the file ends
+ * before; negative errno when not even the header could be read.
  */
 int pcie_config_fetch(
 	const struct pcie_config_source *src, bool whole, uint8_t buf[static PCIE_CONFIG_EXT_SIZE]);

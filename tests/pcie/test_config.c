@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pcie/config.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -446,6 +447,79 @@ static void lists_end_where_their_space_ends(void **state)
 	}
 }
 
+/* Extended space that nobody answers for is not an empty list. */
+static void extended_space_of_ones(void **state)
+{
+	(void)state;
+	struct space c = endpoint();
+	memset(c.b + 0x100, 0xff, sizeof(c.b) - 0x100);
+	struct pcie_snapshot *s = decode(&c, 4096);
+	const struct pcie_device *d = &s->dev[0];
+	assert_int_equal(d->capabilities, PCIE_KNOWN);
+	assert_int_equal(d->ext_capabilities, PCIE_UNKNOWN);
+	assert_int_equal(d->rebar.have, PCIE_UNKNOWN);
+	assert_int_equal(d->vf_rebar.have, PCIE_UNKNOWN);
+	assert_int_equal(d->aer.have, PCIE_UNKNOWN);
+	pcie_snapshot_destroy(s);
+
+	/* A function without Express has no such space: ones there hide nothing. */
+	c.b[0x41] = 0;
+	s = decode(&c, 4096);
+	assert_int_equal(s->dev[0].rebar.have, PCIE_ABSENT);
+	pcie_snapshot_destroy(s);
+}
+
+/* A read that fails in the middle of a list: what lies behind is not known. */
+struct broken {
+	const uint8_t *bytes;
+	size_t bad; /* reads of this byte fail */
+};
+
+static int read_broken(void *ctx, size_t off, uint8_t *buf, size_t len)
+{
+	const struct broken *f = ctx;
+	if (off <= f->bad && f->bad < off + len) {
+		return -EIO;
+	}
+	memcpy(buf, f->bytes + off, len);
+	return (int)len;
+}
+
+static void failed_reads_end_what_is_known(void **state)
+{
+	(void)state;
+	struct space c = endpoint();
+	put32(&c, 0x100, 0x14010001); /* AER, then Resizable BAR */
+	put32(&c, 0x140, 0x00010015);
+	put32(&c, 0x144, 0x0007f000);
+	put32(&c, 0x148, 0x00000822);
+	static const struct {
+		size_t bad;
+		int want;
+		enum pcie_fact capabilities, rebar;
+	} kind[] = {
+		{0xfff, 4096, PCIE_KNOWN, PCIE_KNOWN}, /* nothing stands there */
+		{0x100, 256, PCIE_KNOWN, PCIE_UNKNOWN},
+		{0x140, 256, PCIE_KNOWN, PCIE_UNKNOWN},
+		{0x148, 256, PCIE_KNOWN, PCIE_UNKNOWN},
+		{0x60, 64, PCIE_UNKNOWN, PCIE_UNKNOWN},
+		{0x72, 64, PCIE_UNKNOWN, PCIE_UNKNOWN},
+	};
+	for (size_t k = 0; k < ARRAY_LEN(kind); k++) {
+		struct broken f = {c.b, kind[k].bad};
+		struct pcie_config_source src = {read_broken, &f, 4096};
+		uint8_t bytes[4096];
+		int n = pcie_config_fetch(&src, false, bytes);
+		assert_int_equal(n, kind[k].want);
+		struct space got;
+		memcpy(got.b, bytes, sizeof(got.b));
+		struct pcie_snapshot *s = decode(&got, (size_t)n);
+		assert_int_equal(s->dev[0].capabilities, kind[k].capabilities);
+		assert_int_equal(s->dev[0].rebar.have, kind[k].rebar);
+		pcie_snapshot_destroy(s);
+	}
+}
+
 /* ACS (7.7.11): the control word stands 6 bytes behind the header. */
 static void access_control_services(void **state)
 {
@@ -489,6 +563,8 @@ int main(void)
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(fetch_is_enough_and_little),
 		cmocka_unit_test(lists_end_where_their_space_ends),
+		cmocka_unit_test(extended_space_of_ones),
+		cmocka_unit_test(failed_reads_end_what_is_known),
 		cmocka_unit_test(access_control_services),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
