@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/source_args.h"
+#include "runs/driver.h"
 
 static const char help[] =
 	"usage: barscope capture [-o FILE] [--with-log] [--wake]\n\n"
@@ -37,7 +38,7 @@ int cmd_capture(int argc, char **argv)
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	struct why why;
-	if (pcie_capture(root, log, wake, &text, &len, &why) < 0) {
+	if (runs_capture(root, log, wake, &text, &len, &why) < 0) {
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
 	if (!file || !strcmp(file, "-")) {

@@ -11,6 +11,7 @@
 #include "cli/doctor.h"
 #include "cli/store_args.h"
 #include "pcie/scan.h"
+#include "runs/driver.h"
 
 static const char usage[] =
 	"usage: barscope doctor [--symptom WORD [--with FILE]] [--build-dir DIR] [--shape MxKxN]\n"
@@ -145,7 +146,9 @@ int cmd_doctor(int argc, char **argv)
 	struct pcie_snapshot *machine = NULL;
 	struct why why;
 	const char *root = cmd_root();
-	pcie_scan(&(struct pcie_scan_options){.source = root ? root : "live"}, &machine, &why);
+	pcie_scan(&(struct pcie_scan_options){.source = root ? root : "live",
+			  .driver = root ? NULL : &runs_driver},
+		&machine, &why);
 	struct doctor_report *r = NULL;
 	const struct doctor_options o = {
 		.root = root,

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/cmd.h"
 #include "cli/store_args.h"
+#include "runs/driver.h"
 
 struct parser {
 	int argc;
@@ -231,6 +232,7 @@ int cmd_source_scan(
 		.nwith = a->nwith,
 		.wake = a->wake,
 		.log = a->log,
+		.driver = &runs_driver,
 	};
 	if (names_a_run(o.source)) {
 		return scan_run(a->store, o.source, ret, why);

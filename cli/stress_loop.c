@@ -17,6 +17,7 @@
 #include "cli/store_args.h"
 #include "cli/stress.h"
 #include "pcie/scan.h"
+#include "runs/driver.h"
 #include "runs/session.h"
 
 static const uint64_t second = 1000000000u;
@@ -80,7 +81,7 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	if (r < 0) {
 		return r;
 	}
-	struct runs_recorder_options options = {path, cmd_root(), pcie_capture};
+	struct runs_recorder_options options = {path, cmd_root(), runs_capture};
 	r = runs_recorder_create(&options, &l->recorder, why);
 	if (r < 0) {
 		return r;

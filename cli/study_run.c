@@ -15,6 +15,7 @@
 #include "cli/study.h"
 #include "pcie/scan.h"
 #include "pcie/verdict.h"
+#include "runs/driver.h"
 
 static const double steady = 0.01; /* two windows in a row agree to this */
 static const uint64_t window_ns = 5000000000u;
@@ -38,7 +39,8 @@ void cmd_study_fact(const char *fact, const char *gpu, char *ret, size_t size)
 		js_free(env);
 		return;
 	}
-	struct pcie_scan_options o = {.sysfs = cmd_root()};
+	struct pcie_scan_options o = {
+		.sysfs = cmd_root(), .driver = cmd_root() ? NULL : &runs_driver};
 	struct pcie_snapshot *s;
 	struct why why;
 	if (pcie_scan(&o, &s, &why)) {

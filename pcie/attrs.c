@@ -371,6 +371,24 @@ static void parse_vram(struct pcie_device *d, pcie_src src, int arg, const char 
 	}
 }
 
+enum { NVML_MEMORY, NVML_BAR1 };
+
+static void parse_nvml(struct pcie_device *d, pcie_src src, int arg, const char *s)
+{
+	uint64_t bytes;
+	if (!number(s, 10, &bytes) || !bytes) {
+		return;
+	}
+	if (arg == NVML_BAR1) {
+		d->vram.bar1 = bytes;
+		return;
+	}
+	d->vram.have = PCIE_KNOWN;
+	d->vram.src = src;
+	d->vram.bytes = bytes;
+	text_copy(d->vram.what, sizeof(d->vram.what), "NVML memory total");
+}
+
 static void parse_vbios(struct pcie_device *d, pcie_src src, int arg, const char *s)
 {
 	(void)src, (void)arg;
@@ -378,15 +396,16 @@ static void parse_vbios(struct pcie_device *d, pcie_src src, int arg, const char
 }
 
 /* clang-format off */
-#define TEXT(name, parse, arg)          {name, PCIE_ATTR_TEXT, false, false, parse, arg}
-#define CONFIG(name, wakes, parse, arg) {name, PCIE_ATTR_TEXT, wakes, true, parse, arg}
-#define LINK(name, parse)               {name, PCIE_ATTR_LINK, false, false, parse, 0}
+#define TEXT(name, parse, arg)          {name, PCIE_ATTR_TEXT, false, false, parse, arg, NULL}
+#define CONFIG(name, wakes, parse, arg) {name, PCIE_ATTR_TEXT, wakes, true, parse, arg, NULL}
+#define LINK(name, parse)               {name, PCIE_ATTR_LINK, false, false, parse, 0, NULL}
+#define NVML(name, arg)                 {name, PCIE_ATTR_TEXT, false, false, parse_nvml, arg, "NVML"}
 /* clang-format on */
 
 const struct pcie_attr pcie_attrs[] = {
 	TEXT("power/runtime_status", parse_runtime_status, 0),
 	TEXT("power_state", parse_power_state, 0),
-	{"config", PCIE_ATTR_BINARY, true, false, NULL, 0},
+	{"config", PCIE_ATTR_BINARY, true, false, NULL, 0, NULL},
 	TEXT(PCIE_ATTR_CONFIG_SIZE, NULL, 0),
 	TEXT("class", parse_id, ID_CLASS),
 	CONFIG("vendor", false, parse_id, ID_VENDOR),
@@ -419,6 +438,8 @@ const struct pcie_attr pcie_attrs[] = {
 	TEXT("aer_dev_fatal", parse_aer, AER_FATAL),
 	TEXT("mem_info_vram_total", parse_vram, 0),
 	TEXT("vbios_version", parse_vbios, 0),
+	NVML(PCIE_ATTR_NVML_MEMORY, NVML_MEMORY),
+	NVML(PCIE_ATTR_NVML_BAR1, NVML_BAR1),
 };
 const size_t pcie_nattrs = ARRAY_LEN(pcie_attrs);
 _Static_assert(ARRAY_LEN(pcie_attrs) <= PCIE_ATTRS_MAX, "readers have a slot for each");

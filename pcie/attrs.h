@@ -31,6 +31,7 @@ struct pcie_attr {
 	 */
 	void (*parse)(struct pcie_device *d, pcie_src src, int arg, const char *s);
 	int arg;
+	const char *source; /* who says it; NULL: sysfs */
 };
 
 /*
@@ -38,6 +39,10 @@ struct pcie_attr {
  * part only.
  */
 #define PCIE_ATTR_CONFIG_SIZE "config_size"
+
+/* No files of sysfs either: what NVIDIA's driver says of a GPU (struct pcie_driver, scan.h). */
+#define PCIE_ATTR_NVML_MEMORY "nvml_memory_total"
+#define PCIE_ATTR_NVML_BAR1   "nvml_bar1_total"
 
 /* In the order in which they are read: what tells of sleep stands first. */
 extern const struct pcie_attr pcie_attrs[];

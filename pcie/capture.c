@@ -94,6 +94,12 @@ static void capture_problem(struct pcie_sink *sink, struct pcie_addr addr, const
 int pcie_capture(
 	const char *root, bool with_log, bool wake, char **ret, size_t *ret_len, struct why *why)
 {
+	return pcie_capture_asking(NULL, root, with_log, wake, ret, ret_len, why);
+}
+
+int pcie_capture_asking(const struct pcie_driver *driver, const char *root, bool with_log,
+	bool wake, char **ret, size_t *ret_len, struct why *why)
+{
 	struct capture c = {
 		.sink = {capture_device, capture_attr, capture_host, capture_problem},
 	};
@@ -103,6 +109,7 @@ int pcie_capture(
 		.wake = wake,
 		.whole = true,
 		.log = with_log,
+		.driver = driver,
 	};
 	int r = pcie_sysfs_read(&o, &c.sink, why);
 	if (r == 0) {

@@ -127,6 +127,7 @@ static const struct member device_members[] = {
 	M(pcie_device, vram.src, SOURCE),
 	DEV(vram.bytes),
 	M(pcie_device, vram.what, TEXT),
+	DEV(vram.bar1),
 	DEV(aer.have),
 	M(pcie_device, aer.src, SOURCE),
 	DEV(aer.correctable),

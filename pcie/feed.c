@@ -113,6 +113,19 @@ static void deny_config(struct pcie_device *d)
 	deny(&d->link.have);
 }
 
+/* BAR1 is the driver's name of the BAR that maps VRAM, whatever its PCI number. */
+static void compare_bar1(struct pcie_feed *f, const struct pcie_device *d)
+{
+	int i = d->vram.bar1 ? pcie_device_vram_bar(d) : -1;
+	const struct pcie_bar *b = i >= 0 ? &d->bar[i] : NULL;
+	if (b && b->have == PCIE_KNOWN && b->has_size && b->size != d->vram.bar1) {
+		char said[TEXT_SIZE_MAX], is[TEXT_SIZE_MAX];
+		pcie_snapshot_note(f->s, f->dev,
+			"NVML gives BAR1 as %s, the BAR itself is %s: the driver maps another part",
+			text_size(d->vram.bar1, said), text_size(b->size, is));
+	}
+}
+
 /* The device that began last has all its attributes now. */
 static void end_device(struct pcie_feed *f)
 {
@@ -159,6 +172,7 @@ static void end_device(struct pcie_feed *f)
 		d->capabilities != PCIE_UNKNOWN) {
 		d->link.have = PCIE_ABSENT;
 	}
+	compare_bar1(f, d);
 	f->dev = -1;
 }
 
@@ -188,7 +202,9 @@ static void feed_attr(
 	}
 	struct pcie_device *d = &f->s->dev[f->dev];
 	if (attr->parse) {
-		attr->parse(d, f->sysfs_src, attr->arg, data);
+		pcie_src src =
+			attr->source ? pcie_snapshot_source(f->s, attr->source) : f->sysfs_src;
+		attr->parse(d, src, attr->arg, data);
 		f->seen_driver = f->seen_driver || d->have_driver == PCIE_KNOWN;
 		f->seen_iommu = f->seen_iommu || d->have_iommu == PCIE_KNOWN;
 	} else if (attr->kind == PCIE_ATTR_BINARY) {

@@ -108,6 +108,7 @@ struct pcie_vram {
 	pcie_src src;
 	uint64_t bytes;
 	char what[32]; /* the reading: "mem_info_vram_total", "FB Memory Usage Total", … */
+	uint64_t bar1; /* what the driver maps through the VRAM BAR; 0: not said */
 };
 
 struct pcie_aer {

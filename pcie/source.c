@@ -213,6 +213,7 @@ int pcie_scan(const struct pcie_scan_options *o, struct pcie_snapshot **ret, str
 			.live = !o->sysfs,
 			.wake = o->wake,
 			.log = o->log && !o->sysfs,
+			.driver = o->driver,
 		};
 		r = scan_sysfs(&sysfs, "live", &s, why);
 	}

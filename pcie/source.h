@@ -7,6 +7,7 @@
 
 #include "base/why.h"
 #include "pcie/feed.h"
+#include "pcie/scan.h"
 
 struct pcie_sysfs {
 	const char *root; /* "/", or a folder with sys/ and proc/, or a copy of /sys alone */
@@ -14,6 +15,7 @@ struct pcie_sysfs {
 	bool wake;        /* read sleeping devices too */
 	bool whole;       /* all of config space, not only what is looked at */
 	bool log;         /* the kernel log too (live) */
+	const struct pcie_driver *driver; /* NULL: nobody is asked */
 };
 
 /* Is there a sysfs at ROOT, of either shape? */

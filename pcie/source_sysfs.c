@@ -40,7 +40,9 @@ struct reader {
 	char hostname[256];
 	int bus; /* sys/bus/pci/devices */
 	int sysfd;
-	struct pcie_libpci *libpci; /* NULL: config space is read by file only */
+	struct pcie_libpci *libpci;   /* NULL: config space is read by file only */
+	struct pcie_gpu_sizes *sizes; /* what the driver said of its GPUs; owned */
+	size_t nsizes;
 	char value[VALUE_MAX];
 };
 
@@ -188,6 +190,30 @@ static void list_attrs(DIR *dir, bool *there)
 	}
 }
 
+static void give_size(struct reader *r, const char *attr, uint64_t bytes)
+{
+	char value[24];
+	int n = snprintf(value, sizeof(value), "%llu", (unsigned long long)bytes);
+	if (bytes) {
+		r->sink->attr(r->sink, pcie_attr_find(attr), value, (size_t)n);
+	}
+}
+
+/* What the driver said of the device at ADDR, beside its files. */
+static void give_sizes(struct reader *r, struct pcie_addr addr)
+{
+	for (size_t i = 0; i < r->nsizes; i++) {
+		const struct pcie_gpu_sizes *g = &r->sizes[i];
+		if (!pcie_addr_compare(g->addr, addr)) {
+			give_size(r, PCIE_ATTR_NVML_MEMORY, g->memory);
+			give_size(r, PCIE_ATTR_NVML_BAR1, g->bar1);
+			if (g->note[0]) {
+				problem(r, addr, "%s", g->note);
+			}
+		}
+	}
+}
+
 static void read_attrs(struct reader *r, DIR *folder, struct pcie_addr addr)
 {
 	int dir = dirfd(folder);
@@ -219,6 +245,7 @@ static void read_attrs(struct reader *r, DIR *folder, struct pcie_addr addr)
 		}
 		vanished = vanished || n == -ENODEV || n == -ENOENT;
 	}
+	give_sizes(r, addr);
 	char name[PCIE_ADDR_MAX];
 	if (vanished &&
 		faccessat(r->bus, pcie_addr_format(addr, name), F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -259,6 +286,40 @@ static int compare(const void *a, const void *b)
 	return pcie_addr_compare(*(const struct pcie_addr *)a, *(const struct pcie_addr *)b);
 }
 
+/* A display controller of NVIDIA's that its driver has, and that does not sleep. */
+static bool can_be_asked(struct reader *r, const char *name)
+{
+	static const char *const power[] = {"power/runtime_status", "power_state"};
+	_cleanup_fd_ int dir =
+		openat(r->bus, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the kernel's link */
+	if (dir < 0 || read_text(r, dir, "vendor") <= 0 || strncmp(r->value, "0x10de", 6) ||
+		read_text(r, dir, "class") <= 0 || strncmp(r->value, "0x03", 4) ||
+		read_link(dir, "driver", r->value, sizeof(r->value)) <= 0) {
+		return false;
+	}
+	const char *slash = strrchr(r->value, '/');
+	bool can = slash && !strcmp(slash, "/nvidia");
+	for (size_t i = 0; i < ARRAY_LEN(power) && !r->o->wake; i++) {
+		can = can && !(read_text(r, dir, power[i]) > 0 && sleeps(power[i], r->value));
+	}
+	return can;
+}
+
+static void ask_driver(struct reader *r, const struct pcie_addr *addr, size_t n)
+{
+	size_t cap = 0;
+	for (size_t i = 0; i < n; i++) {
+		char name[PCIE_ADDR_MAX];
+		if (can_be_asked(r, pcie_addr_format(addr[i], name))) {
+			r->sizes = xgrow(r->sizes, r->nsizes, &cap, sizeof(*r->sizes));
+			r->sizes[r->nsizes++] = (struct pcie_gpu_sizes){.addr = addr[i]};
+		}
+	}
+	if (r->nsizes) {
+		r->o->driver->sizes(r->o->driver, r->sizes, r->nsizes);
+	}
+}
+
 static void read_devices(struct reader *r, DIR *list)
 {
 	struct pcie_addr *addr = NULL;
@@ -272,11 +333,15 @@ static void read_devices(struct reader *r, DIR *list)
 		}
 	}
 	sort_array(addr, n, sizeof(*addr), compare);
+	if (r->o->driver) {
+		ask_driver(r, addr, n);
+	}
 	for (size_t i = 0; i < n; i++) {
 		char name[PCIE_ADDR_MAX];
 		read_device(r, pcie_addr_format(addr[i], name), addr[i]);
 	}
 	free(addr);
+	free(r->sizes);
 }
 
 /* Where the file NAME ("proc/…", "sys/…") is; false when the copy has no such part. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "pcie/scan.h"
+#include "runs/driver.h"
 
 struct visit {
 	struct job_item item;
@@ -47,6 +48,7 @@ void tui_checkup_start(struct tui_checkup *c)
 	struct visit *v = xcalloc(1, sizeof(*v));
 	v->item.run = run_visit;
 	v->scan.source = c->source;
+	v->scan.driver = &runs_driver;
 	c->running = true;
 	job_post(c->job, &v->item);
 }

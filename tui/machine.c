@@ -7,11 +7,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "pcie/pulse.h"
 #include "pcie/scan.h"
+#include "runs/driver.h"
 
 struct scan {
 	struct job_item item;
+	struct pcie_driver driver; /* asks the real one for what SIZES lacks */
+	struct tui_sizes sizes;
 	struct pcie_scan_options options;
 	struct pcie_snapshot *result;
 	struct tui_survey *survey;
@@ -63,6 +67,26 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	return r;
 }
 
+/* On the scanner: from what is known already, else from the driver; what is gone is forgotten. */
+static void ask_once(const struct pcie_driver *d, struct pcie_gpu_sizes *gpu, size_t n)
+{
+	struct scan *s = (struct scan *)((char *)(uintptr_t)d - offsetof(struct scan, driver));
+	size_t known = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < s->sizes.n; k++) {
+			if (!pcie_addr_compare(gpu[i].addr, s->sizes.gpu[k].addr)) {
+				gpu[i] = s->sizes.gpu[k];
+				known++;
+			}
+		}
+	}
+	if (known < n) {
+		runs_driver.sizes(&runs_driver, gpu, n);
+	}
+	s->sizes.n = MIN(n, (size_t)TUI_GPUS);
+	memcpy(s->sizes.gpu, gpu, s->sizes.n * sizeof(*gpu));
+}
+
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
@@ -106,6 +130,9 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 	struct scan *s = xcalloc(1, sizeof(*s));
 	s->item.run = run_scan;
 	s->options.source = m->source;
+	s->options.driver = &s->driver;
+	s->driver.sizes = ask_once;
+	s->sizes = m->sizes;
 	m->scanning = true;
 	m->scan_asked_ns = now_ns;
 	job_post(m->scanner, &s->item);
@@ -181,6 +208,7 @@ static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 		return TUI_MACHINE_PARSED;
 	}
 	m->scanning = false;
+	m->sizes = s->sizes;
 	if (s->status < 0) {
 		m->why = s->why;
 	} else {

@@ -11,9 +11,18 @@
 
 #include "base/job.h"
 #include "base/why.h"
+#include "pcie/scan.h"
 #include "pcie/snapshot.h"
 #include "pcie/watch.h"
 #include "tui/survey.h"
+
+/* What NVIDIA's driver said of its GPUs. Asked once for each: asking again would disturb a stress.
+ */
+enum { TUI_GPUS = 16 };
+struct tui_sizes {
+	struct pcie_gpu_sizes gpu[TUI_GPUS];
+	size_t n;
+};
 
 struct tui_machine {
 	struct pcie_snapshot *snapshot; /* NULL: no scan has ended yet; owned */
@@ -26,6 +35,7 @@ struct tui_machine {
 	uint64_t pulse, pulse_due_ns;
 	uint64_t scan_asked_ns;
 	const char *source;             /* of pcie_scan(); NULL: the live machine */
+	struct tui_sizes sizes;         /* of the last scan */
 	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
 	struct pcie_snapshot *previous; /* what the last scan replaced; for the difference */
 	struct pcie_snapshot *then;     /* the machine at the baseline; NULL: not known */

@@ -131,6 +131,15 @@ stress --seconds 1
     bad=1
 }
 
+# The live machine's sizes: NVML is a witness where its driver has the GPU. (Under umockdev this
+# machine is the H200 of the corpus.)
+if command -v umockdev-run >/dev/null; then
+    "$BARSCOPE" capture --root "$BARSCOPE_SOURCE/tests/corpus/001-h200-vm/machine" -o "$dir/h200.rec"
+    FAKE_NVML=address=0000:00:06.0,vram=143771,bar1=262144 umockdev-run -d "$dir/h200.rec" -- \
+        "$BARSCOPE" check --explain >"$dir/out" 2>"$dir/err"
+    expect $? 0 out 'R3  NVML: NVML memory total: 140.4 GiB'
+fi
+
 # Readings that hold the driver's lock for 8 ms: nine of ten slow episodes are put down to them.
 # Only where such episodes are not there anyway: another program on the cores makes them, too.
 slow_episodes() { # LABEL ORDERS: what the episodes of 6 ms and more are put down to
