@@ -20,6 +20,7 @@ struct cleaner {
 	bool ends_in_line;    /* the input has no line end at its end */
 	char *decoded;        /* the input, where it had to be decoded as a whole */
 	uint32_t number;
+	bool gap;    /* the line before was empty */
 	bool inside; /* of a line that is longer than RAW_MAX */
 	size_t used, size;
 	char *text;
@@ -73,6 +74,24 @@ size_t clean_quote_marks(const char *s, size_t n)
 		at = i + (i < n && s[i] == ' ');
 	}
 	return at;
+}
+
+/* "| " of a mail program, "+" of a diff; rows of tables and trees have more of them. */
+static size_t one_mark(const char *s, size_t n, char mark)
+{
+	size_t i = 0;
+	while (i < n && clean_is_blank(s[i])) {
+		i++;
+	}
+	if (i == n) {
+		return 0;
+	}
+	if (mark == '|') {
+		bool row = i + 1 < n && (s[n - 1] == '|' || s[i + 1] == '=');
+		return s[i] == '|' && !row ? i + 1 + (i + 1 < n && s[i + 1] == ' ') : 0;
+	}
+	bool own = i + 1 < n && strchr("+-[", s[i + 1]);
+	return (s[i] == '+' || s[i] == '-') && !own ? i + 1 : 0;
 }
 
 /* Bullets, the marks of diff, and line numbers of grep -n and cat -n. S ends in a NUL. */
@@ -131,11 +150,19 @@ size_t clean_line_number(const char *s, size_t n, unsigned *ret)
 }
 
 /* The marks before a line that are not its own, one kind inside the other. */
-static size_t marks(const char *s, size_t n, bool numbered)
+static size_t marks(const char *s, size_t n, const struct clean_traits *t)
 {
 	unsigned number;
 	size_t at = clean_quote_marks(s, n);
-	if (numbered) {
+	for (int depth = 0; depth < 3 && t->mark; depth++) {
+		size_t mark = one_mark(s + at, n - at, t->mark);
+		if (mark == 0) {
+			break;
+		}
+		at += mark;
+		at += clean_quote_marks(s + at, n - at);
+	}
+	if (t->numbered) {
 		at += clean_line_number(s + at, n - at, &number);
 		at += clean_quote_marks(s + at, n - at);
 	}
@@ -153,7 +180,7 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	size_t width = n;
 	char *stop = s + n;
 	*stop = '\0';
-	size_t lead = marks(s, n, c->traits.numbered);
+	size_t lead = marks(s, n, &c->traits);
 
 	s += lead;
 	while (stop > s && clean_is_blank(stop[-1])) {
@@ -164,6 +191,11 @@ static void emit(struct cleaner *c, char *s, size_t n)
 		c->c.cut = true;
 	}
 	*stop = '\0';
+	bool gap = c->traits.doubled && stop == s && !c->gap;
+	c->gap = stop == s;
+	if (gap) {
+		return; /* it only keeps two lines apart */
+	}
 	struct pcie_lines *lines = &c->c.lines;
 	pcie_lines_push(lines, s, (size_t)(stop - s), c->number);
 	struct pcie_line *l = &lines->line[lines->n - 1];
@@ -212,7 +244,7 @@ static void take_line(struct cleaner *c)
 		n--;
 	}
 	if (has_odd(s, n) || (c->traits.entities && memchr(s, '&', n)) ||
-		(c->traits.tags && memchr(s, '<', n))) {
+		(c->traits.tags && memchr(s, '<', n)) || (c->traits.boards && memchr(s, '[', n))) {
 		n = clean_strip(s, n, &c->traits, out);
 		emit_pieces(c, out, n);
 	} else {

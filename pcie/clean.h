@@ -4,10 +4,10 @@
  * undone before any parser sees it. Linear in the input, in one pass; pure; any thread.
  *
  * Undone: UTF-16 and byte-order marks, CRLF, quoted-printable, colours and other
- * terminal sequences, HTML escapes and tags, non-breaking and other odd spaces,
- * typographic dashes and quotes, quote marks ("> ", ">> "), bullets, the marks
- * of diff, grep -n and cat -n. Not undone: line wraps, since only a parser knows
- * what may follow what; indentation stays as it is.
+ * terminal sequences, HTML escapes and tags, forums' "[code]", non-breaking and
+ * other odd spaces, typographic dashes and quotes, quote marks ("> ", ">> ", "| "),
+ * bullets, the marks of diff, grep -n and cat -n, an empty line behind each. Not undone:
+ * line wraps, since only a parser knows what may follow what; indentation stays as it is.
  */
 #pragma once
 

@@ -12,6 +12,9 @@ struct clean_traits {
 	bool tags;     /* "<br>", "</pre>", … occur */
 	bool quoted_printable;
 	bool numbered; /* each line begins with its number (cat -n, less -N) */
+	bool boards;   /* "[code]", "[quote=…]" of forums occur */
+	bool doubled;  /* an empty line stands behind each */
+	char mark;     /* '|' or '+' when headers of devices stand behind one: quoted, or a diff */
 };
 
 static inline bool clean_is_blank(char c)
@@ -37,6 +40,8 @@ static inline int clean_hex_digit(char c)
 /* Does P (behind a '&', N bytes left) begin an entity? Behind a '<', a known tag? */
 bool clean_is_entity(const char *p, size_t n);
 bool clean_is_tag(const char *p, size_t n);
+/* Does a forum's tag begin at P (behind a '[')? The bytes up to and with its ']', or 0. */
+size_t clean_board_tag(const char *p, size_t n);
 
 /*
  * Copies a line to OUT without what does not belong there; '\n' in OUT where

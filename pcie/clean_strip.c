@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Characters that do not belong: escapes, tags, odd spaces, terminal sequences. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/macros.h"
 #include "base/text.h"
@@ -66,7 +67,7 @@ static enum tag tag_at(const char *p, size_t n, size_t *ret_used)
 		{"blockquote", TAG_BREAK},
 		{"body", TAG_BREAK},
 		{"br", TAG_BREAK},
-		{"code", TAG_INLINE},
+		{"code", TAG_BREAK},
 		{"div", TAG_BREAK},
 		{"em", TAG_INLINE},
 		{"font", TAG_INLINE},
@@ -103,6 +104,29 @@ static enum tag tag_at(const char *p, size_t n, size_t *ret_used)
 		}
 	}
 	return TAG_NONE;
+}
+
+/* None of them is among the words that lspci and the kernel have in brackets. */
+size_t clean_board_tag(const char *p, size_t n)
+{
+	static const char *const known[] = {"code", "quote", "pre", "spoiler", "hide", "mono"};
+	size_t from = n > 0 && p[0] == '/', len = 0;
+
+	while (from + len < n && len < 8 && (p[from + len] | 0x20) >= 'a' &&
+		(p[from + len] | 0x20) <= 'z') {
+		len++;
+	}
+	if (from + len >= n || (p[from + len] != ']' && p[from + len] != '=')) {
+		return 0;
+	}
+	for (size_t k = 0; k < ARRAY_LEN(known); k++) {
+		if (strlen(known[k]) == len && !strncasecmp(p + from, known[k], len)) {
+			const char *end =
+				memchr(p + from + len, ']', MIN(n - from - len, (size_t)128));
+			return end ? (size_t)(end - p) + 1 : 0;
+		}
+	}
+	return 0;
 }
 
 /* The terminal sequence at P (behind the ESC), N bytes left: its length. */
@@ -226,6 +250,10 @@ size_t clean_strip(const char *s, size_t n, const struct clean_traits *t, char *
 			if (tag != TAG_INLINE) {
 				out[o++] = tag == TAG_BREAK ? '\n' : '<';
 			}
+			i += 1 + used;
+		} else if (c == '[' && t->boards) {
+			size_t used = clean_board_tag(s + i + 1, n - i - 1);
+			out[o++] = used ? '\n' : '[';
 			i += 1 + used;
 		} else if (c == '\b') {
 			i++;

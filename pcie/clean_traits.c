@@ -2,19 +2,23 @@
 /* What the whole of a text shows, and the encodings that are undone for all of it. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/text.h"
+#include "pcie/addr.h"
 #include "pcie/clean_int.h"
 
 /* Soft line breaks and "=3D" are signs; any other '=' speaks against it. */
 static bool is_quoted_printable(const char *s, size_t len)
 {
-	size_t escaped = 0, soft = 0, long_soft = 0, other = 0;
+	size_t escaped = 0, soft = 0, long_soft = 0, blank_ends = 0, other = 0;
 	const char *end = s + len, *line = s;
 
 	for (const char *p = s; (p = memchr(p, '=', (size_t)(end - p))); p++) {
 		size_t left = (size_t)(end - p);
 		if (left >= 3 && p[1] == '3' && (p[2] == 'D' || p[2] == 'd')) {
 			escaped++;
+		} else if (left >= 4 && !memcmp(p + 1, "20", 2) && (p[3] == '\n' || p[3] == '\r')) {
+			blank_ends++; /* the only way to write a blank at a line's end */
 		} else if (left >= 2 &&
 			   (p[1] == '\n' || (p[1] == '\r' && left >= 3 && p[2] == '\n'))) {
 			if (p > s && p[-1] == '=') {
@@ -33,7 +37,8 @@ static bool is_quoted_printable(const char *s, size_t len)
 			other++;
 		}
 	}
-	return (escaped > 0 || soft > 1 || long_soft > 0) && other <= (escaped + soft) / 2;
+	return (escaped > 0 || soft > 1 || long_soft > 0 || blank_ends > 1) &&
+	       other <= (escaped + soft + blank_ends) / 2;
 }
 
 size_t clean_quoted_printable(const char *s, size_t len, char *out)
@@ -81,6 +86,93 @@ static bool is_numbered(const char *s, size_t len)
 	return up >= 8;
 }
 
+/* The bytes of blanks, colours (also non-breaking blanks) and quote marks at S. */
+static size_t skip_odd(const char *s, size_t n)
+{
+	size_t i = 0;
+	for (size_t was = n; was != i;) {
+		was = i;
+		i += clean_quote_marks(s + i, n - i);
+		while (i < n && clean_is_blank(s[i])) {
+			i++;
+		}
+		if (n - i > 2 && !memcmp(s + i, "\xc2\xa0", 2)) {
+			i += 2;
+		}
+		const char *end = n - i > 2 && !memcmp(s + i, "\x1b[", 2)
+					  ? memchr(s + i, 'm', MIN(n - i, (size_t)12))
+					  : NULL;
+		i = end ? (size_t)(end - s) + 1 : i;
+	}
+	return i;
+}
+
+/* The sign that stands before the header of a device, or '\0'. */
+static char find_mark(const char *s, size_t len)
+{
+	const char *end = s + len;
+	struct pcie_addr a;
+
+	for (int i = 0; i < 256 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), at = skip_odd(s, n);
+		char mark = at < n && (s[at] == '|' || s[at] == '+') ? s[at] : '\0';
+		for (int depth = 0; depth < 3 && at < n && mark && s[at] == mark; depth++) {
+			at += 1 + skip_odd(s + at + 1, n - at - 1);
+		}
+		char head[40];
+		size_t some = MIN(n - at, sizeof(head) - 1);
+		memcpy(head, s + at, some);
+		head[some] = '\0';
+		int used = mark ? pcie_addr_scan(head, &a) : 0;
+		if (used > 0 && head[used] && strchr(" /\xc2", head[used])) {
+			return mark;
+		}
+		s += n + 1;
+	}
+	return '\0';
+}
+
+/* No two of the first lines stand together. */
+static bool is_doubled(const char *s, size_t len)
+{
+	const char *end = s + len;
+	unsigned filled = 0;
+	bool before = false;
+
+	for (int i = 0; i < 256 && s < end; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), at = clean_quote_marks(s, n);
+		while (at < n && (clean_is_blank(s[at]) || s[at] == '\r')) {
+			at++;
+		}
+		if (at < n && before) {
+			return false;
+		}
+		before = at < n;
+		filled += before;
+		s += n + 1;
+	}
+	return filled >= 8;
+}
+
+static bool has_board_tags(const char *s, size_t len)
+{
+	static const char *const begin[] = {"[code", "[CODE", "[/"};
+	const char *end = s + len;
+
+	for (size_t k = 0; k < ARRAY_LEN(begin); k++) {
+		const char *p = s;
+		while ((p = memmem(p, (size_t)(end - p), begin[k], strlen(begin[k])))) {
+			if (clean_board_tag(p + 1, (size_t)(end - p) - 1)) {
+				return true;
+			}
+			p++;
+		}
+	}
+	return false;
+}
+
 void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
 {
 	const char *end = s + len;
@@ -93,6 +185,9 @@ void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
 	}
 	t->quoted_printable = is_quoted_printable(s, len);
 	t->numbered = is_numbered(s, len);
+	t->boards = has_board_tags(s, len);
+	t->doubled = is_doubled(s, len);
+	t->mark = find_mark(s, len);
 }
 
 size_t clean_utf16(const char *s, size_t len, bool big, char *out)

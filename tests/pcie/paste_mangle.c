@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 const char *mangle_name(enum mangle how)
 {
 	static const char *const name[] = {"none", "crlf", "quote", "quote-twice", "nbsp", "spaces",
 		"narrow", "flat", "html", "colour", "wrap-72", "wrap-80", "cut-72", "cut-80",
-		"mail", "printable", "numbered", "prompt"};
+		"mail", "printable", "numbered", "prompt", "indent", "double", "bar", "tight",
+		"added", "bullet", "flowed", "hang-72", "utf-16", "tabs-qp", "entities", "trailing",
+		"code", "fence", "no-tabs"};
 	return name[how];
 }
 
@@ -50,6 +54,50 @@ static void replace_tabs(struct text *out, const char *s, size_t n, const char *
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '\t') {
 			text_add(out, by);
+		} else {
+			text_addn(out, s + i, 1);
+		}
+	}
+}
+
+/* Wrapped between words; what remains begins with LEAD bytes of the line, and lines end in TAIL. */
+static void wrap_with(struct text *out, const char *s, size_t n, size_t lead, const char *tail)
+{
+	const char *first = s;
+	while (n > 72) {
+		size_t at = 72;
+		while (at > lead && s[at] != ' ') {
+			at--;
+		}
+		if (at <= lead) {
+			break;
+		}
+		text_addn(out, s, at);
+		text_add(out, tail);
+		text_add(out, "\n");
+		text_addn(out, first, s == first ? lead : 0);
+		s += at + 1;
+		n -= at + 1;
+	}
+	text_addn(out, s, n);
+}
+
+static void utf16(struct text *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		text_addn(out, s + i, 1);
+		text_addn(out, "", 1);
+	}
+}
+
+/* Each of the bytes FROM becomes its word of TO. */
+static void replace(
+	struct text *out, const char *s, size_t n, const char *from, const char *const to[])
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *at = memchr(from, s[i], strlen(from));
+		if (at) {
+			text_add(out, to[at - from]);
 		} else {
 			text_addn(out, s + i, 1);
 		}
@@ -157,6 +205,56 @@ static void mangle_line(enum mangle how, struct text *out, const char *s, size_t
 	case MANGLE_PRINTABLE:
 		printable(out, s, n);
 		break;
+	case MANGLE_INDENT:
+	case MANGLE_BAR:
+	case MANGLE_TIGHT:
+	case MANGLE_ADDED:
+	case MANGLE_BULLET:
+		text_add(out, how == MANGLE_INDENT  ? "    "
+			      : how == MANGLE_BAR   ? "| "
+			      : how == MANGLE_TIGHT ? ">"
+			      : how == MANGLE_ADDED ? "+"
+						    : "* ");
+		text_addn(out, s, n);
+		break;
+	case MANGLE_DOUBLE:
+		text_addn(out, s, n);
+		text_add(out, "\n");
+		break;
+	case MANGLE_FLOWED:
+	case MANGLE_HANG_72:
+		replace_tabs(&t, s, n, "        ");
+		wrap_with(out, t.s ? t.s : "", t.len,
+			how == MANGLE_FLOWED ? 0 : strspn(t.s ? t.s : "", " "),
+			how == MANGLE_FLOWED ? " " : "");
+		break;
+	case MANGLE_UTF16:
+		utf16(out, s, n);
+		utf16(out, "\r", 1);
+		break;
+	case MANGLE_TABS_QP:
+		replace(&t, s, n, "\t=", (const char *const[]){"=09", "=3D"});
+		for (size_t at = 0; at < t.len;) { /* never inside of "=09" */
+			size_t k = MIN(t.len - at, (size_t)72);
+			while (at + k < t.len && memchr(t.s + at + k - 2, '=', 2)) {
+				k--;
+			}
+			text_addn(out, t.s + at, k);
+			at += k;
+			text_add(out, at < t.len ? "=\n" : "=20");
+		}
+		break;
+	case MANGLE_ENTITIES:
+		replace(out, s, n, "\t<>&",
+			(const char *const[]){"&#9;", "&#60;", "&#x3e;", "&#38;"});
+		break;
+	case MANGLE_TRAILING:
+		replace_tabs(out, s, n, "        ");
+		text_add(out, "          ");
+		break;
+	case MANGLE_NO_TABS:
+		replace_tabs(out, s, n, "");
+		break;
 	case MANGLE_NUMBERED:
 		text_addf(out, "%6u\t", number);
 		text_addn(out, s, n);
@@ -166,6 +264,7 @@ static void mangle_line(enum mangle how, struct text *out, const char *s, size_t
 		break;
 	}
 	text_add(out, how == MANGLE_CRLF ? "\r\n" : "\n");
+	text_addn(out, "", how == MANGLE_UTF16);
 	text_finish(&t);
 }
 
@@ -185,13 +284,18 @@ void mangle(enum mangle how, const char *in, size_t len, struct text *out)
 		text_add(out,
 			"Hello,\nhere is what you asked for:\n\nuser@host:~$ sudo lspci -nnvvv\n");
 	}
+	text_add(out, how == MANGLE_CODE    ? "Here it is: [code]"
+		      : how == MANGLE_FENCE ? "```text\n"
+		      : how == MANGLE_UTF16 ? "\xff\xfe"
+					    : "");
 	while (in < end) {
 		const char *nl = memchr(in, '\n', (size_t)(end - in));
 		size_t n = (size_t)((nl ? nl : end) - in);
 		mangle_line(how, out, in, n, ++number);
 		in += n + 1;
 	}
-	if (how == MANGLE_PROMPT) {
-		text_add(out, "user@host:~$ exit\nRegards\n");
-	}
+	text_add(out, how == MANGLE_PROMPT  ? "user@host:~$ exit\nRegards\n"
+		      : how == MANGLE_CODE  ? "[/code]\n"
+		      : how == MANGLE_FENCE ? "```\n"
+					    : "");
 }

@@ -25,6 +25,21 @@ enum mangle {
 	MANGLE_PRINTABLE, /* quoted-printable */
 	MANGLE_NUMBERED,
 	MANGLE_PROMPT,
+	MANGLE_INDENT, /* a block of code: four spaces before each line */
+	MANGLE_DOUBLE, /* an empty line behind each */
+	MANGLE_BAR,    /* quoted with "| " */
+	MANGLE_TIGHT,  /* quoted with ">" alone */
+	MANGLE_ADDED,  /* the lines of a diff: "+" */
+	MANGLE_BULLET,
+	MANGLE_FLOWED,  /* RFC 3676: lines broken at 72 keep the space at their end */
+	MANGLE_HANG_72, /* wrapped by an editor, the rest as far in as the line was */
+	MANGLE_UTF16,
+	MANGLE_TABS_QP,  /* quoted-printable, tabs as =09, the last blank as =20 */
+	MANGLE_ENTITIES, /* tabs as &#9;, "<" as &#60; */
+	MANGLE_TRAILING, /* blanks at line ends, as terminals copy them */
+	MANGLE_CODE,     /* between [code] and [/code], no line end behind the first */
+	MANGLE_FENCE,
+	MANGLE_NO_TABS, /* tabs are gone, not replaced */
 	MANGLES
 };
 

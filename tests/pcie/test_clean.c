@@ -86,6 +86,19 @@ static void undoes_what_happened_on_the_way(void **state)
 		{"[size=16M] Count=1/1\nend=\n", "[size=16M] Count=1/1|end="},
 		{"==============NVSMI LOG==============\n",
 			"==============NVSMI LOG=============="},
+		{"a=20\nb=20\n", "a|b"},
+		{"root=20\na", "root=20|a"},
+		{"| 01:00.0 VGA compatible\n| \tRegion 1\n|\n| > x",
+			"01:00.0 VGA compatible|\tRegion 1||x"},
+		{"|   0  NVIDIA  | 00000000:01:00.0 Off |",
+			"|   0  NVIDIA  | 00000000:01:00.0 Off |"},
+		{"+01:00.0 VGA compatible\n+Region 1\n-Region 2\n+-00.0\n-[0000:00]",
+			"01:00.0 VGA compatible|Region 1|Region 2|+-00.0|-[0000:00]"},
+		{"so: [code]01:00.0 VGA\n\tx [size=2M] [disabled]\n[/code][QUOTE=\"me\"]a",
+			"so:|01:00.0 VGA|\tx [size=2M] [disabled]|a"},
+		{"<p>so: <code>01:00.0 VGA", "so:|01:00.0 VGA"},
+		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\n\nh\n", "a|b|c|d|||e|f|g|h"},
+		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\nh\n", "a||b||c||d||||e||f||g|h"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {

@@ -260,6 +260,26 @@ static bool makes_sense(const struct trial *t)
 	if ((t->how == MANGLE_NUMBERED || t->then == MANGLE_NUMBERED) && t->o.verbose == 0) {
 		return false; /* too few lines to be sure that they are counted */
 	}
+	bool marked = t->how == MANGLE_BAR || t->how == MANGLE_BULLET || t->how == MANGLE_ADDED ||
+		      t->how == MANGLE_NUMBERED;
+	if (marked &&
+		(t->then == MANGLE_BAR || t->then == MANGLE_BULLET || t->then == MANGLE_NUMBERED)) {
+		return false; /* marks behind marks */
+	}
+	if (t->how == MANGLE_NUMBERED && (t->then == MANGLE_NO_TABS || t->then == MANGLE_FLOWED)) {
+		return false;
+	}
+	if ((t->how == MANGLE_HTML && t->then == MANGLE_ENTITIES) ||
+		(t->how == MANGLE_FLOWED && t->then == MANGLE_FLOWED) ||
+		(t->how == MANGLE_ADDED && t->then == MANGLE_CODE)) {
+		return false; /* nobody does that twice, or in this order */
+	}
+	if (t->how == MANGLE_UTF16 || t->how == MANGLE_TABS_QP) {
+		return t->then == MANGLE_NONE;
+	}
+	if (t->then == MANGLE_ADDED) { /* a diff is what it was: only that can be mailed */
+		return t->how == MANGLE_NONE || t->how == MANGLE_SPACES || t->how == MANGLE_NARROW;
+	}
 	if (t->how == MANGLE_PRINTABLE && t->then != MANGLE_CRLF) {
 		return t->then == MANGLE_NONE; /* an encoding is the last thing that happens */
 	}
