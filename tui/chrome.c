@@ -188,7 +188,8 @@ static void describe_state(
 		snprintf(t, size, "paused");
 		break;
 	case STRESS_DONE:
-		snprintf(t, size, "stopped");
+		ret->style = st->ended ? TUI_BAD : ret->style;
+		snprintf(t, size, "%s", st->ended ? st->why : "stopped");
 		break;
 	case STRESS_FAILED:
 	case STRESS_DIED:

@@ -114,6 +114,36 @@ static void draw_truth(const struct tui_app *a, struct tui_canvas *c, struct tui
 	}
 }
 
+/* The GPU's last readings: clock, heat, power, and what holds the clock back. */
+static void draw_gpu(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int y)
+{
+	/* Idle, and clocks that the user or the display has set, hold nothing back. */
+	const uint64_t harmless = NVML_REASON_IDLE | NVML_REASON_APP_CLOCKS | NVML_REASON_DISPLAY;
+	const struct runs_readings *d = &a->readings;
+	char reasons[NVML_REASONS_MAX], s[80] = "";
+	if (!d->has[STRESS_EVENT_CLOCK_SM] || y >= r.h) {
+		return;
+	}
+	tui_text(c, r, 0, y, TUI_FAINT, "GPU");
+	int x = tui_textf(c, r, 6, y, TUI_STRONG, "%d MHz", (int)d->value[STRESS_EVENT_CLOCK_SM]) +
+		2;
+	if (d->has[STRESS_EVENT_TEMPERATURE]) {
+		x = tui_textf(c, r, x, y, TUI_STRONG, "%.0f C",
+			    (double)d->value[STRESS_EVENT_TEMPERATURE] / 1e3) +
+		    2;
+	}
+	if (d->has[STRESS_EVENT_POWER]) {
+		x = tui_textf(c, r, x, y, TUI_STRONG, "%.0f W",
+			    (double)d->value[STRESS_EVENT_POWER] / 1e3) +
+		    2;
+	}
+	const uint64_t held = (uint64_t)d->value[STRESS_EVENT_THROTTLE] & ~harmless;
+	if (held) {
+		snprintf(s, sizeof(s), "%.76s", nvml_reasons_text(held, reasons));
+		tui_text_fit(c, r, x, y, r.w - x, TUI_NOTE, s);
+	}
+}
+
 static void draw_pairs(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r, int rows)
 {
 	const struct tui_figures *f = &a->window.figures;
@@ -145,6 +175,7 @@ void tui_figures_draw(const struct tui_app *a, struct tui_canvas *c, struct tui_
 	draw_rate(a, c, r, y++);
 	draw_floor(a, c, r, y++);
 	draw_truth(a, c, r, y++);
+	draw_gpu(a, c, r, y);
 }
 
 void tui_figures_line(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)

@@ -56,7 +56,8 @@ static void end_recording(struct tui_app *a, const struct stress_status *st)
 		return;
 	}
 	bool failed = st->phase != STRESS_DONE;
-	tui_keep_stop(&a->keep, st, failed ? RUNS_FAILED : RUNS_STOPPED, failed ? st->why : "");
+	tui_keep_stop(&a->keep, st, failed ? RUNS_FAILED : RUNS_STOPPED,
+		failed || st->ended ? st->why : "");
 	a->library.loaded = false;
 	tui_app_event(a, failed ? TUI_TONE_NOTE : TUI_TONE_PLAIN, "recording ended");
 }
@@ -77,7 +78,8 @@ static void note_phase(struct tui_app *a)
 			end_recording(a, st);
 			break;
 		case STRESS_DONE:
-			tui_app_event(a, TUI_TONE_PLAIN, "stopped");
+			tui_app_event(a, st->ended ? TUI_TONE_BAD : TUI_TONE_PLAIN, "%s",
+				st->ended ? st->why : "stopped");
 			end_recording(a, st);
 			break;
 		case STRESS_RUNNING:
@@ -121,6 +123,9 @@ static void take_events(void *data, const struct stress_event *e, size_t n)
 			continue;
 		}
 		tui_episodes_event(&a->slow, &k);
+		if (e[i].kind == STRESS_EVENT_THROTTLED) {
+			continue; /* each second while it lasts: the figures say it */
+		}
 		bool bad = e[i].kind == STRESS_EVENT_XID || e[i].kind == STRESS_EVENT_ECC;
 		if (isfinite(k.value)) {
 			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %g %s", k.source,
