@@ -3,9 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
@@ -140,110 +138,48 @@ static char **environment_with(char *variable)
 	return all;
 }
 
-static int start(
-	const struct doctor_gpu_question *q, const char *pass, char **env, int out, pid_t *ret)
+/* The sentence for a child that ended, or was ended, before it was done. */
+static void explain(struct doctor_gpu *g, ssize_t got, int status, unsigned limit_ms)
 {
-	char shape[40];
-	posix_spawn_file_actions_t files;
+	const char *doing = doctor_gpu_doing(g->step);
 
-	snprintf(shape, sizeof(shape), "%ux%ux%u", q->shape.m, q->shape.k, q->shape.n);
-	const char *argv[] = {"barscope", "--doctor-gpu", pass, q->libcuda ? q->libcuda : "",
-		q->cublaslt ? q->cublaslt : "", shape, NULL};
-
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	/* The driver's libraries may write there; nobody shall see it. */
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	const int error =
-		posix_spawn(ret, "/proc/self/exe", &files, NULL, (char *const *)argv, env);
-
-	posix_spawn_file_actions_destroy(&files);
-	return -error;
-}
-
-/* Reads what the child tells until its end; false: the time was over before. */
-static bool listen_to(int fd, uint64_t until, struct doctor_gpu *ret)
-{
-	struct doctor_gpu g;
-	size_t have = 0;
-
-	for (;;) {
-		const uint64_t now = clock_ns();
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-
-		if (now >= until) {
-			return false;
-		}
-		if (poll(&p, 1, (int)((until - now) / 1000000) + 1) <= 0) {
-			continue;
-		}
-		const ssize_t n = read(fd, (char *)&g + have, sizeof(g) - have);
-
-		if (n <= 0) {
-			return true;
-		}
-		have += (size_t)n;
-		if (have == sizeof(g)) {
-			*ret = g;
-			have = 0;
-		}
-	}
-}
-
-/* One that is stuck in the kernel is left behind. */
-static void reap(pid_t pid, int *ret_status)
-{
-	for (int tries = 0; tries < 200; tries++) {
-		const pid_t r = waitpid(pid, ret_status, WNOHANG);
-
-		if (r == pid || (r < 0 && errno != EINTR)) {
-			return;
-		}
-		poll(NULL, 0, tries < 10 ? 1 : 5);
+	if (got == -ETIMEDOUT) {
+		g->error = -ETIMEDOUT;
+		snprintf(g->why, sizeof(g->why), "%s did not end within %u ms", doing, limit_ms);
+	} else if (g->step != DOCTOR_GPU_DONE && !g->error) {
+		g->error = -EIO;
+		snprintf(g->why, sizeof(g->why), "%s %d while %s",
+			WIFSIGNALED(status) ? "signal" : "it ended with",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), doing);
 	}
 }
 
 static void ask(
 	const struct doctor_gpu_question *q, const char *pass, char **env, struct doctor_gpu *ret)
 {
-	int fd[2], status = 0;
-	pid_t pid;
+	const uint64_t until = clock_ns() + q->limit_ms * (uint64_t)1000000;
+	char name[] = "barscope", option[] = "--doctor-gpu", which[8], shape[40];
+	_cleanup_free_ char *libcuda = xstrdup(q->libcuda ? q->libcuda : "");
+	_cleanup_free_ char *cublaslt = xstrdup(q->cublaslt ? q->cublaslt : "");
+	char *argv[] = {name, option, which, libcuda, cublaslt, shape, NULL};
+	struct doctor_gpu g;
+	struct child c;
+	ssize_t got;
 
-	if (pipe2(fd, O_CLOEXEC) < 0) {
-		ret->error = -errno;
-		snprintf(ret->why, sizeof(ret->why), "no pipe: %s", strerror(errno));
-		return;
-	}
-	const int r = start(q, pass, env, fd[1], &pid);
+	text_copy(which, sizeof(which), pass);
+	snprintf(shape, sizeof(shape), "%ux%ux%u", q->shape.m, q->shape.k, q->shape.n);
+	const int r = child_start(argv, env, &c);
 
-	close(fd[1]);
 	if (r < 0) {
 		ret->error = r;
 		snprintf(ret->why, sizeof(ret->why), "no process for it: %s", strerror(-r));
-		close(fd[0]);
 		return;
 	}
-	const bool ended = listen_to(fd[0], clock_ns() + q->limit_ms * (uint64_t)1000000, ret);
-
-	close(fd[0]);
-	if (!ended) {
-		kill(pid, SIGKILL);
-		ret->error = -ETIMEDOUT;
-		snprintf(ret->why, sizeof(ret->why), "%s did not end within %u ms",
-			doctor_gpu_doing(ret->step), q->limit_ms);
+	/* What it knows after each step; the last word counts. */
+	while ((got = child_read(&c, &g, sizeof(g), until)) == (ssize_t)sizeof(g)) {
+		*ret = g;
 	}
-	reap(pid, &status);
-	if (ended && ret->step != DOCTOR_GPU_DONE && !ret->error) {
-		ret->error = -EIO;
-		if (WIFSIGNALED(status)) {
-			snprintf(ret->why, sizeof(ret->why), "signal %d while %s", WTERMSIG(status),
-				doctor_gpu_doing(ret->step));
-		} else {
-			snprintf(ret->why, sizeof(ret->why), "it ended with %d while %s",
-				WEXITSTATUS(status), doctor_gpu_doing(ret->step));
-		}
-	}
+	explain(ret, got, child_end(&c, got < 0), q->limit_ms);
 }
 
 void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
@@ -259,12 +195,12 @@ void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
 	snprintf(variable, sizeof(variable), "CUDA_CACHE_PATH=%s", probe);
 	_cleanup_free_ char **env = *probe ? environment_with(variable) : NULL;
 
-	ask(q, q->quick ? "quick" : "whole", env ? env : environ, &g);
+	ask(q, q->quick ? "quick" : "whole", env, &g);
 	text_copy(g.cache, sizeof(g.cache), probe);
 	g.cache_off = off && !strcmp(off, "1");
 	g.cached = *probe ? remove_probe(probe) : 0;
 	if (!g.error && !q->quick) {
-		ask(q, "kernel", environ, &k);
+		ask(q, "kernel", NULL, &k);
 		if (k.step == DOCTOR_GPU_TIME && k.error) {
 			snprintf(g.time_why, sizeof(g.time_why), "%.150s", k.why);
 		} else {

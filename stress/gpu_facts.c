@@ -2,10 +2,7 @@
 #include "stress/gpu_facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +11,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "base/text.h"
-
-extern char **environ;
 
 /* -- the process that asks ----------------------------------------------------------------- */
 
@@ -125,74 +121,8 @@ int stress_gpu_unlock_main(int argc, char **argv)
 
 /* -- the one who wants to know ------------------------------------------------------------- */
 
-static int spawn(char **argv, int out, pid_t *ret)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setsigmask(&attr, &none);
-	const int r = posix_spawn(ret, "/proc/self/exe", &actions, &attr, argv, environ);
-
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
-
-/* Reads up to SIZE bytes until UNTIL_NS; returns how many came. -ETIMEDOUT: not all in time. */
-static ssize_t read_until(int fd, void *buf, size_t size, uint64_t until_ns)
-{
-	size_t have = 0;
-
-	while (have < size) {
-		const uint64_t now = clock_ns();
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-
-		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / 1000000 + 1)) == 0) {
-			return -ETIMEDOUT;
-		}
-		const ssize_t n = read(fd, (char *)buf + have, size - have);
-
-		if (n == 0) {
-			break;
-		}
-		if (n < 0 && errno != EINTR && errno != EAGAIN) {
-			return -errno;
-		}
-		have += n > 0 ? (size_t)n : 0;
-	}
-	return (ssize_t)have;
-}
-
-/* Ends the process; one that is stuck in the kernel is left behind. Its status, or -1. */
-static int reap(pid_t pid, bool killed)
-{
-	int status = -1;
-
-	if (killed) {
-		kill(pid, SIGKILL);
-	}
-	for (int tries = 0; tries < 100; tries++) {
-		const pid_t r = waitpid(pid, &status, WNOHANG);
-
-		if (r == pid || (r < 0 && errno != EINTR)) {
-			return r == pid ? status : -1;
-		}
-		poll(NULL, 0, tries < 10 ? 1 : 5);
-	}
-	return -1;
-}
-
-/* Fills RET from FD; returns what became of it all. */
-static int collect(int fd, pid_t pid, const char *const *address, size_t n, int timeout_ms,
+/* Fills RET with what C says; returns what became of it all. */
+static int collect(struct child *c, const char *const *address, size_t n, int timeout_ms,
 	struct stress_gpu_facts *ret, struct why *why)
 {
 	const uint64_t until = clock_ns() + (uint64_t)timeout_ms * 1000000;
@@ -200,14 +130,14 @@ static int collect(int fd, pid_t pid, const char *const *address, size_t n, int 
 	size_t have = 0;
 
 	while (have < n) {
-		got = read_until(fd, &ret[have], sizeof(*ret), until);
+		got = child_read(c, &ret[have], sizeof(*ret), until);
 		if (got != (ssize_t)sizeof(*ret)) {
 			break;
 		}
 		ret[have].why[sizeof(ret->why) - 1] = '\0';
 		ret[have++].name[sizeof(ret->name) - 1] = '\0';
 	}
-	const int status = reap(pid, have < n);
+	const int status = child_end(c, have < n);
 
 	for (size_t i = have; i < n; i++) {
 		ret[i] = (struct stress_gpu_facts){.processes = -1};
@@ -237,24 +167,14 @@ static int collect(int fd, pid_t pid, const char *const *address, size_t n, int 
 static int question(char **argv, const char *const *address, size_t n, int timeout_ms,
 	struct stress_gpu_facts *ret, struct why *why)
 {
-	int fd[2];
-	pid_t pid;
+	struct child c;
+	const int r = child_start(argv, NULL, &c);
 
-	if (pipe2(fd, O_CLOEXEC) < 0) {
-		const int e = -errno;
-
-		why_set(why, "no pipe: %s", strerror(-e));
-		return e;
-	}
-	_cleanup_fd_ int in = fd[0];
-	const int r = spawn(argv, fd[1], &pid);
-
-	close(fd[1]);
 	if (r < 0) {
 		why_set(why, "the process that asks NVML cannot be started: %s", strerror(-r));
 		return r;
 	}
-	return collect(in, pid, address, n, timeout_ms, ret, why);
+	return collect(&c, address, n, timeout_ms, ret, why);
 }
 
 int stress_gpu_unlock(const char *address, int timeout_ms, struct why *why)

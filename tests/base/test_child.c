@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* This test, started again, plays the children: one that answers, one that crashes, one that hangs.
+ */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+enum { LONG_S = 60 };
+
+static uint64_t in_seconds(unsigned s)
+{
+	return clock_ns() + s * (uint64_t)1000000000;
+}
+
+static struct child start(const char *role)
+{
+	char name[] = "test", word[16];
+	char *argv[] = {name, word, NULL};
+	struct child c;
+	strncpy(word, role, sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	assert_int_equal(child_start(argv, NULL, &c), 0);
+	return c;
+}
+
+static void its_answer_comes_in_pieces(void **state)
+{
+	(void)state;
+	struct child c = start("answer");
+	char buf[8] = "";
+	assert_int_equal(child_read(&c, buf, 6, in_seconds(LONG_S)), 6);
+	assert_string_equal(buf, "onetwo");
+	assert_int_equal(child_read(&c, buf, 6, in_seconds(LONG_S)), 2); /* its end */
+	int status = child_end(&c, false);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+static void it_crashes(void **state)
+{
+	(void)state;
+	struct child c = start("crash");
+	char buf[8];
+	assert_int_equal(child_read(&c, buf, 6, in_seconds(LONG_S)), 0);
+	int status = child_end(&c, false);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+static void it_hangs(void **state)
+{
+	(void)state;
+	struct child c = start("hang");
+	char buf[8];
+	uint64_t began = clock_ns();
+	assert_int_equal(child_read(&c, buf, 6, began + 50000000), -ETIMEDOUT);
+	assert_true(clock_ns() - began >= 50000000);
+	int status = child_end(&c, true);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* No descriptor of this process and no blocked signal. */
+static void nothing_is_handed_on(void **state)
+{
+	(void)state;
+	int fd = open("/dev/null", O_RDONLY);
+	assert_true(fd > 2);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	struct child c = start("look");
+	char word[8] = "";
+	assert_int_equal(child_read(&c, word, 2, in_seconds(LONG_S)), 2);
+	assert_string_equal(word, "ok");
+	child_end(&c, false);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	close(fd);
+}
+
+static int play(const char *role)
+{
+	if (!strcmp(role, "answer")) {
+		return write(1, "one", 3) == 3 && write(1, "two", 3) == 3 && write(1, "..", 2) == 2
+			       ? 7
+			       : 1;
+	}
+	if (!strcmp(role, "crash")) {
+		abort();
+	}
+	if (!strcmp(role, "look")) {
+		sigset_t set;
+		bool ok = sigprocmask(SIG_BLOCK, NULL, &set) == 0 && !sigismember(&set, SIGTERM);
+		for (int fd = 3; fd < 64; fd++) {
+			ok = ok && fcntl(fd, F_GETFD) < 0;
+		}
+		return write(1, ok ? "ok" : "no", 2) != 2;
+	}
+	for (;;) {
+		pause();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		return play(argv[1]);
+	}
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_answer_comes_in_pieces),
+		cmocka_unit_test(it_crashes),
+		cmocka_unit_test(it_hangs),
+		cmocka_unit_test(nothing_is_handed_on),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
