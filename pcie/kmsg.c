@@ -90,9 +90,9 @@ int pcie_kmsg_record(const char *record, size_t len, struct text *out)
 	return 0;
 }
 
-static int read_kmsg(struct text *out)
+static int read_kmsg(const char *device, struct text *out)
 {
-	_cleanup_fd_ int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_fd_ int fd = open(device, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		return -errno;
 	}
@@ -110,7 +110,22 @@ static int read_kmsg(struct text *out)
 	return 0;
 }
 
-/* syslog(2): the same text with "<6>" before each line. */
+void pcie_kmsg_syslog(const char *buf, size_t len, struct text *out)
+{
+	const char *p = buf, *end = buf + len;
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		const char *stop = nl ? nl : end, *from = p;
+		if (*p == '<' && p + 1 < stop && p[1] >= '0' && p[1] <= '9') {
+			const char *close = memchr(p, '>', MIN((size_t)(stop - p), 8));
+			from = close ? close + 1 : p;
+		}
+		text_addn(out, from, (size_t)(stop - from));
+		text_add(out, "\n");
+		p = nl ? nl + 1 : end;
+	}
+}
+
 static int read_syslog(struct text *out)
 {
 	int size = klogctl(ACTION_SIZE_BUFFER, NULL, 0);
@@ -126,25 +141,14 @@ static int read_syslog(struct text *out)
 	if (n < 0) {
 		return -errno;
 	}
-	const char *p = buf, *end = buf + n;
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = nl ? nl : end, *from = p;
-		if (*p == '<') {
-			const char *close = memchr(p, '>', MIN((size_t)(stop - p), 8));
-			from = close ? close + 1 : p;
-		}
-		text_addn(out, from, (size_t)(stop - from));
-		text_add(out, "\n");
-		p = nl ? nl + 1 : end;
-	}
+	pcie_kmsg_syslog(buf, (size_t)n, out);
 	return 0;
 }
 
-int pcie_kmsg_read(char **ret, size_t *ret_len, struct why *why)
+int pcie_kmsg_read(const char *device, char **ret, size_t *ret_len, struct why *why)
 {
 	struct text out = {0};
-	int r = read_kmsg(&out);
+	int r = read_kmsg(device, &out);
 	if (r < 0) {
 		int again = read_syslog(&out);
 		/* Of the two refusals the one that speaks of permission says more. */

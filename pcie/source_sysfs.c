@@ -522,7 +522,7 @@ static void read_log(struct reader *r)
 	_cleanup_free_ char *log = NULL;
 	size_t len;
 	struct why why;
-	int n = pcie_kmsg_read(&log, &len, &why);
+	int n = pcie_kmsg_read("/dev/kmsg", &log, &len, &why);
 	if (n < 0) {
 		problem(r, (struct pcie_addr){0}, "the kernel log: %s", why.text);
 		return;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,7 +54,7 @@ static void the_live_log(void **state)
 	char *log = NULL;
 	size_t len = 0;
 	struct why why = {""};
-	int r = pcie_kmsg_read(&log, &len, &why);
+	int r = pcie_kmsg_read("/dev/kmsg", &log, &len, &why);
 	if (r < 0) {
 		assert_null(log);
 		assert_true(why.text[0] != '\0');
@@ -74,11 +75,93 @@ static void the_live_log(void **state)
 	free(log);
 }
 
+/* Without the device syslog(2) is asked; both may refuse, and say so. */
+static void the_other_way(void **state)
+{
+	(void)state;
+	char *log = NULL;
+	size_t len = 0;
+	struct why why = {""};
+	int r = pcie_kmsg_read("/nonexistent/kmsg", &log, &len, &why);
+	if (r < 0) {
+		assert_null(log);
+		assert_true(r == -EPERM ? strstr(why.text, "dmesg_restrict") != NULL
+					: why.text[0] != '\0');
+		return;
+	}
+	assert_int_equal(strlen(log), len);
+	assert_true(len == 0 || log[0] != '<'); /* the levels are gone */
+	free(log);
+}
+
+static void syslog_as_dmesg_prints_it(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *in, *out;
+	} t[] = {
+		{"", ""},
+		{"<6>[    0.1] a\n<4>[    0.2] b\n", "[    0.1] a\n[    0.2] b\n"},
+		{"half a line\n<30>c", "half a line\nc\n"},
+		{"<no level\n<1234567>x\n", "<no level\n<1234567>x\n"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct text out = {0};
+		pcie_kmsg_syslog(t[i].in, strlen(t[i].in), &out);
+		assert_string_equal(out.s ? out.s : "", t[i].out);
+		text_finish(&out);
+	}
+}
+
+/* A file in the device's place: one read is one record. */
+static void what_the_device_may_do(void **state)
+{
+	(void)state;
+	static const char record[] = "6,339,5140900,-;pci 0000:01:00.0: x\n SUBSYSTEM=pci\n";
+	char path[] = "/tmp/barscope-kmsg-XXXXXX", *log = NULL;
+	size_t len = 0;
+	struct why why = {""};
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, record, strlen(record)), (ssize_t)strlen(record));
+	close(fd);
+	assert_int_equal(pcie_kmsg_read(path, &log, &len, &why), 0);
+	assert_string_equal(log, "[    5.140900] pci 0000:01:00.0: x\n");
+	free(log);
+	unlink(path);
+	/* one that cannot be read: the other way */
+	log = NULL;
+	int r = pcie_kmsg_read("/", &log, &len, &why);
+	assert_true(r == 0 ? log != NULL : why.text[0] != '\0');
+	free(log);
+}
+
+/* Somebody who may not read it hears why. */
+static void refused(void **state)
+{
+	(void)state;
+	if (geteuid() != 0 || seteuid(65534) < 0) {
+		skip();
+	}
+	char *log = NULL;
+	size_t len;
+	struct why why = {""};
+	int r = pcie_kmsg_read("/nonexistent/kmsg", &log, &len, &why);
+	assert_int_equal(seteuid(0), 0);
+	assert_true(r == 0 ||
+		    (r == -EPERM ? strstr(why.text, "needs root") != NULL : why.text[0] != '\0'));
+	free(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_as_dmesg_prints_them),
 		cmocka_unit_test(the_live_log),
+		cmocka_unit_test(the_other_way),
+		cmocka_unit_test(syslog_as_dmesg_prints_it),
+		cmocka_unit_test(what_the_device_may_do),
+		cmocka_unit_test(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
