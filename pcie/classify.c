@@ -5,8 +5,10 @@
 
 #include "pcie/iomem.h"
 #include "pcie/klog.h"
+#include "pcie/lshw.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
+#include "pcie/xorg.h"
 
 static const char *skip(const char *s)
 {
@@ -76,6 +78,9 @@ enum pcie_text_kind pcie_classify(const char *s, size_t len)
 {
 	const char *t = skip(s);
 
+	if (pcie_xorg_is_line(s)) { /* before the kernel's, whose time stamps it has */
+		return PCIE_TEXT_XORG;
+	}
 	if (pcie_klog_is_line(s, len)) {
 		return PCIE_TEXT_LOG;
 	}
@@ -87,6 +92,9 @@ enum pcie_text_kind pcie_classify(const char *s, size_t len)
 	}
 	if (pcie_qemu_info_is_start(t)) {
 		return PCIE_TEXT_QEMU;
+	}
+	if (pcie_lshw_is_start(t)) {
+		return PCIE_TEXT_LSHW;
 	}
 	if (is_tree(t)) {
 		return PCIE_TEXT_TREE;

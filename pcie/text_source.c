@@ -12,10 +12,12 @@
 #include "pcie/clean.h"
 #include "pcie/iomem.h"
 #include "pcie/klog.h"
+#include "pcie/lshw.h"
 #include "pcie/lspci.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
 #include "pcie/witness.h"
+#include "pcie/xorg.h"
 
 enum {
 	CHUNK_MIN = 4 << 10,
@@ -26,7 +28,7 @@ enum {
 
 /* Lines of the kinds that are read as a whole, with a copy of their text. */
 struct sections {
-	struct pcie_lines log, smi, qemu;
+	struct pcie_lines log, smi, qemu, lshw, xorg;
 	size_t nline;
 	bool cut;     /* there were too many */
 	char **chunk; /* of text; the last one has USED bytes of SIZE */
@@ -39,6 +41,8 @@ static void sections_finish(struct sections *s)
 	pcie_lines_finish(&s->log);
 	pcie_lines_finish(&s->smi);
 	pcie_lines_finish(&s->qemu);
+	pcie_lines_finish(&s->lshw);
+	pcie_lines_finish(&s->xorg);
 	for (size_t i = 0; i < s->nchunk; i++) {
 		free(s->chunk[i]);
 	}
@@ -54,6 +58,10 @@ static struct pcie_lines *lines_of(struct sections *s, enum pcie_text_kind kind)
 		return &s->smi;
 	case PCIE_TEXT_QEMU:
 		return &s->qemu;
+	case PCIE_TEXT_LSHW:
+		return &s->lshw;
+	case PCIE_TEXT_XORG:
+		return &s->xorg;
 	default:
 		return NULL;
 	}
@@ -165,6 +173,9 @@ static void take_text(struct route *r, struct pcie_cleaner *c)
 			i += take_line(r, &c->lines, i);
 		}
 	}
+	if (lines_of(&r->to, r->now)) {
+		lines_of(&r->to, r->now)->cut = c->lines.cut;
+	}
 	pcie_lspci_end(r->lspci, true); /* no line behind the last tells that nothing is missing */
 }
 
@@ -267,6 +278,20 @@ static void doubt_bus_address_zero(struct pcie_snapshot *s)
 	}
 }
 
+/* A witness of its own: its BARs have no numbers, and merging finds whose they are. */
+static void merge_lines(struct pcie_snapshot *s, const struct pcie_lines *l, const char *name,
+	size_t (*parse)(struct pcie_snapshot *, const struct pcie_lines *, pcie_src))
+{
+	if (l->n == 0) {
+		return;
+	}
+	struct pcie_snapshot *from = pcie_snapshot_create(name);
+	parse(from, l, pcie_snapshot_source(from, name));
+	pcie_snapshot_settle(from);
+	pcie_merge(s, from);
+	pcie_snapshot_destroy(from);
+}
+
 static void read_sections(struct route *r)
 {
 	struct pcie_snapshot *s = r->s, *log = pcie_snapshot_create("the log");
@@ -282,6 +307,8 @@ static void read_sections(struct route *r)
 	doubt_bus_address_zero(s);
 	pcie_merge(s, log);
 	pcie_snapshot_destroy(log);
+	merge_lines(s, &r->to.xorg, "Xorg.log", pcie_xorg_parse);
+	merge_lines(s, &r->to.lshw, "lshw", pcie_lshw_parse);
 	if (r->to.smi.n > 0) {
 		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, "nvidia-smi"));
 	}
@@ -323,7 +350,8 @@ int pcie_text_scan(
 	if (is_empty(s)) {
 		pcie_snapshot_destroy(s);
 		why_set(why,
-			"%s: nothing recognised: no lspci, kernel log, /proc/iomem, nvidia-smi or 'info pci'",
+			"%s: nothing recognised: no lspci, lshw, kernel or X log, /proc/iomem, nvidia-smi or "
+			"'info pci'",
 			name);
 		return -EBADMSG;
 	}
