@@ -95,6 +95,11 @@ struct pcie_libpci *pcie_libpci_open(const char *sysfs_pci)
 static void do_close(struct pcie_libpci *p, void *arg)
 {
 	(void)arg;
+	struct pci_dev *last = p->dev;
+	p->dev = NULL;
+	if (last) {
+		pci_free_dev(last);
+	}
 	pci_cleanup(p->access);
 }
 
