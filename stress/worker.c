@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,6 +66,16 @@ static _Noreturn void child_exec(int sock, pid_t front)
 	} while (n);
 	char name[] = "barscope", option[] = "--worker";
 	char *argv[] = {name, option, at, NULL};
+	/* By its path, so that a debugger or valgrind follows; a file that was replaced meanwhile
+	 * is only there as what runs. */
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len > 0) {
+		self[len] = '\0';
+		if (!strstr(self, " (deleted)")) {
+			execv(self, argv);
+		}
+	}
 	execv("/proc/self/exe", argv);
 	_exit(126);
 }
