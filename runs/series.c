@@ -6,15 +6,23 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 
 enum { SECOND = 1000000000 };
 
-/* A stretch of time with what came in it. */
+/* Bytes of an ordinary packed histogram. */
+enum { SLOT_ROOM = 160, BLOCK_ROOM = 384 };
+
+/*
+ * A stretch of time with what came in it. BLOB, the packed histogram, lies in the level's pool, or
+ * is the part's own where it did not fit; it stays with its place in the ring.
+ */
 struct part {
 	uint64_t start; /* ns; a multiple of the level's width */
-	uint8_t *blob;  /* packed histogram; owned */
-	size_t len;
+	uint8_t *blob;
+	size_t len, room;
+	bool own;
 };
 
 /* Closed parts in order of time. A ring: FIRST is the oldest's place. */
@@ -22,6 +30,8 @@ struct level {
 	uint64_t width;
 	struct part *part;
 	uint32_t cap, first, n;
+	uint8_t *pool; /* room for ordinary blobs; NULL: nothing was kept yet */
+	size_t room;   /* of each */
 	uint64_t open; /* start of the part that is being filled */
 	struct runs_hist hist;
 };
@@ -44,9 +54,9 @@ void runs_series_options_init(struct runs_series_options *o)
 	};
 }
 
-static void level_init(struct level *l, uint64_t width, uint32_t cap)
+static void level_init(struct level *l, uint64_t width, uint32_t cap, size_t room)
 {
-	*l = (struct level){.width = width, .cap = cap};
+	*l = (struct level){.width = width, .cap = cap, .room = room};
 	l->part = xcalloc(cap, sizeof(*l->part));
 	runs_hist_init(&l->hist, RUNS_HIST_1PCT);
 }
@@ -58,10 +68,6 @@ static struct part *part_at(const struct level *l, uint32_t i)
 
 static void level_clear(struct level *l)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		free(part_at(l, i)->blob);
-	}
-	memset(l->part, 0, l->cap * sizeof(*l->part));
 	l->first = l->n = 0;
 	l->open = 0;
 	runs_hist_reset(&l->hist);
@@ -69,9 +75,44 @@ static void level_clear(struct level *l)
 
 static void level_finish(struct level *l)
 {
-	level_clear(l);
+	for (uint32_t i = 0; i < l->cap; i++) {
+		if (l->part[i].own) {
+			free(l->part[i].blob);
+		}
+	}
 	free(l->part);
+	free(l->pool);
 	runs_hist_finish(&l->hist);
+}
+
+/*
+ * The pool is taken, and written to, as a whole when the first part is kept: what a run needs is
+ * there from its first second on, and does not grow with it.
+ */
+static void need_pool(struct level *l)
+{
+	if (l->pool) {
+		return;
+	}
+	l->pool = xmalloc(l->cap * l->room);
+	memset(l->pool, 0, l->cap * l->room);
+	for (uint32_t i = 0; i < l->cap; i++) {
+		l->part[i].blob = l->pool + i * l->room;
+		l->part[i].room = l->room;
+	}
+}
+
+/* H as P's blob. */
+static void part_store(struct part *p, const struct runs_hist *h)
+{
+	_cleanup_free_ uint8_t *packed = NULL;
+	p->len = runs_hist_pack(h, &packed);
+	if (p->len > p->room) {
+		p->blob = xreallocarray(p->own ? p->blob : NULL, p->len, 1);
+		p->room = p->len;
+		p->own = true;
+	}
+	memcpy(p->blob, packed, p->len);
 }
 
 /* Ends the open part; in a full ring the oldest makes room. */
@@ -81,14 +122,13 @@ static void level_close(struct level *l)
 		return;
 	}
 	if (l->n == l->cap) {
-		free(l->part[l->first].blob);
 		l->first = (l->first + 1) % l->cap;
 		l->n--;
 	}
+	need_pool(l);
 	struct part *p = part_at(l, l->n++);
 	p->start = l->open;
-	p->len = runs_hist_pack(&l->hist, &p->blob);
-	p->blob = xreallocarray(p->blob, p->len, 1);
+	part_store(p, &l->hist);
 	runs_hist_reset(&l->hist);
 }
 
@@ -97,28 +137,27 @@ static void level_fold(struct level *l)
 {
 	struct runs_hist sum;
 	runs_hist_init(&sum, RUNS_HIST_1PCT);
-	struct part *fresh = xcalloc(l->cap, sizeof(*fresh));
 	uint32_t n = 0;
 	l->width *= 2;
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct part *p = part_at(l, i);
 		uint64_t start = p->start - p->start % l->width;
-		if (n && fresh[n - 1].start == start) {
-			struct part *q = &fresh[n - 1];
+		struct part *q = n ? part_at(l, n - 1) : NULL;
+		if (q && q->start == start) {
 			runs_hist_reset(&sum);
 			runs_hist_merge_packed(&sum, q->blob, q->len);
 			runs_hist_merge_packed(&sum, p->blob, p->len);
-			free(q->blob);
-			free(p->blob);
-			q->len = runs_hist_pack(&sum, &q->blob);
-			q->blob = xreallocarray(q->blob, q->len, 1);
+			part_store(q, &sum);
 		} else {
-			fresh[n++] = (struct part){start, p->blob, p->len};
+			/* The room that stood there stays in the ring. */
+			struct part *to = part_at(l, n++), old = *to;
+			*to = *p;
+			to->start = start;
+			if (to != p) {
+				*p = old;
+			}
 		}
 	}
-	free(l->part);
-	l->part = fresh;
-	l->first = 0;
 	l->n = n;
 	l->open -= l->open % l->width;
 	runs_hist_finish(&sum);
@@ -137,8 +176,6 @@ static void level_add(struct level *l, uint64_t t, uint64_t value, bool fold)
 		struct part *last = l->n ? part_at(l, l->n - 1) : NULL;
 		if (fold && last && last->start == start) {
 			runs_hist_merge_packed(&l->hist, last->blob, last->len);
-			free(last->blob);
-			*last = (struct part){0};
 			l->n--;
 		}
 		l->open = MAX(l->open, start);
@@ -157,8 +194,8 @@ struct runs_series *runs_series_create(const struct runs_series_options *o)
 	s->nrecent = MAX(o->nrecent, 1u);
 	s->recent = xcalloc(s->nrecent, sizeof(*s->recent));
 	s->block_width = SECOND;
-	level_init(&s->slots, MAX(o->slot_ns, (uint64_t)1), MAX(o->nslot, 1u));
-	level_init(&s->blocks, s->block_width, MAX(o->nblock, 2u));
+	level_init(&s->slots, MAX(o->slot_ns, (uint64_t)1), MAX(o->nslot, 1u), SLOT_ROOM);
+	level_init(&s->blocks, s->block_width, MAX(o->nblock, 2u), BLOCK_ROOM);
 	return s;
 }
 

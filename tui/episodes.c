@@ -47,8 +47,11 @@ void tui_episodes_start(struct tui_episodes *e, uint64_t now_ns, bool own_clock)
 	runs_hostwatch_destroy(e->watch);
 	runs_attribution_finish(&e->of);
 	if (!e->episode) {
-		e->episode = xcalloc(TUI_EPISODES, sizeof(*e->episode));
-		e->event = xcalloc(TUI_EPISODE_EVENTS, sizeof(*e->event));
+		e->episode = xmalloc(TUI_EPISODES * sizeof(*e->episode));
+		e->event = xmalloc(TUI_EPISODE_EVENTS * sizeof(*e->event));
+		/* Taken at once, so that a run does not seem to grow. */
+		memset(e->episode, 0, TUI_EPISODES * sizeof(*e->episode));
+		memset(e->event, 0, TUI_EPISODE_EVENTS * sizeof(*e->event));
 	}
 	e->find = runs_episodes_create();
 	e->watch = own_clock ? NULL : runs_hostwatch_create(NULL);

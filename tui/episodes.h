@@ -17,7 +17,7 @@
 #include "runs/hostwatch.h"
 #include "stress/sample.h"
 
-enum { TUI_EPISODES = 256, TUI_EPISODE_EVENTS = 4096 };
+enum { TUI_EPISODES = 256, TUI_EPISODE_EVENTS = 2048 };
 
 struct tui_episodes {
 	struct runs_episodes *find;   /* NULL: nothing ran yet */
