@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/host.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +254,68 @@ void stress_host_read(const char *root, struct stress_host *ret)
 	read_model(root, ret);
 	read_caches(root, ret);
 	read_memory(root, ret);
+}
+
+/* These hold the device files and compute nothing. */
+static bool is_daemon(const char *name)
+{
+	/* The kernel cuts names at 15 bytes. */
+	static const char *const names[] = {"nvidia-persiste", "nv-fabricmanage", "nv-hostengine"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (!strcmp(name, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* 1: one of FOLDER's links leads to PREFIX and a digit; 0: none; negative errno: not to be seen. */
+static int opens(const char *folder, const char *prefix)
+{
+	_cleanup_dir_ DIR *d = opendir(folder);
+	if (!d) {
+		return -errno;
+	}
+	size_t len = strlen(prefix);
+	for (const struct dirent *e; (e = readdir(d));) {
+		char target[256];
+		ssize_t n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
+		if (n > (ssize_t)len && !strncmp(target, prefix, len) && target[len] >= '0' &&
+			target[len] <= '9') {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+void stress_host_openers(const char *root, const char *prefix, struct stress_host_openers *ret)
+{
+	char path[512], name[32];
+	*ret = (struct stress_host_openers){0};
+	snprintf(path, sizeof(path), "%s/proc", root);
+	_cleanup_dir_ DIR *d = opendir(path);
+	if (!d) {
+		ret->invisible = 1;
+		return;
+	}
+	for (const struct dirent *e; (e = readdir(d));) {
+		long pid = strtol(e->d_name, NULL, 10);
+		if (pid <= 0 || pid == getpid()) {
+			continue;
+		}
+		snprintf(path, sizeof(path), "%s/proc/%ld/fd", root, pid);
+		int r = opens(path, prefix);
+		ret->invisible += r == -EACCES || r == -EPERM;
+		snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+		if (r <= 0 || read_small(root, path, name, sizeof(name)) <= 0) {
+			continue;
+		}
+		name[strcspn(name, "\n")] = '\0';
+		if (!is_daemon(name) && ret->n++ == 0) {
+			ret->pid = (pid_t)pid;
+			text_copy(ret->name, sizeof(ret->name), name);
+		}
+	}
 }
 
 void stress_host_prefer_for_oom(void)

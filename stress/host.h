@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { STRESS_CPUS_MAX = 1024 };
 
@@ -32,6 +34,17 @@ struct stress_host_pci {
 
 /* ADDRESS: "0000:41:00.0"; ROOT as above. What cannot be read stays unknown. */
 void stress_host_pci_read(const char *root, const char *address, struct stress_host_pci *ret);
+
+/* Who has a device file open. */
+struct stress_host_openers {
+	size_t n;         /* processes, without this one and the driver's own daemons */
+	pid_t pid;        /* the first of them */
+	char name[32];    /* and its name */
+	size_t invisible; /* processes whose files this user may not see */
+};
+
+/* PREFIX: what the file's path begins with, and a digit follows: "/dev/nvidia". ROOT as above. */
+void stress_host_openers(const char *root, const char *prefix, struct stress_host_openers *ret);
 
 /* Asks the kernel to end this process first when memory is out. Best effort. */
 void stress_host_prefer_for_oom(void);

@@ -50,9 +50,10 @@ bool tui_app_finish(struct tui_app *a)
 	bool kept = tui_keep_finish(&a->keep, STORE_PATIENCE_MS) == 0;
 	bool read = tui_library_finish(&a->library, READER_PATIENCE_MS) == 0;
 	bool checked = tui_checkup_finish(&a->checkup, READER_PATIENCE_MS) == 0;
+	bool asked = tui_neighbours_finish(&a->neighbours, READER_PATIENCE_MS) == 0;
 	bool judged = tui_episodes_finish(&a->slow, READER_PATIENCE_MS) == 0;
 	return tui_machine_finish(&a->machine, SCAN_PATIENCE_MS) == 0 && kept && read && checked &&
-	       judged;
+	       judged && asked;
 }
 
 void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...)

@@ -23,6 +23,7 @@
 #include "tui/library.h"
 #include "tui/machine.h"
 #include "tui/modal.h"
+#include "tui/neighbours.h"
 #include "tui/plot.h"
 #include "tui/screen.h"
 
@@ -116,6 +117,7 @@ struct tui_app {
 
 	struct tui_live live;
 	struct tui_episodes slow;
+	struct tui_neighbours neighbours;
 	bool decided; /* whether to start by itself was decided */
 	enum tui_layer layer;
 	struct tui_window window;

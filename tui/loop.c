@@ -25,7 +25,21 @@ struct loop {
 	bool plain; /* the terminal shows plain text until Enter */
 };
 
-enum { IN, SIGNALS, TIMER, SCANNER, UDEV, RECORDER, LIBRARY, DOCTOR, EPISODES, WORKER, OUT, FDS };
+enum {
+	IN,
+	SIGNALS,
+	TIMER,
+	SCANNER,
+	UDEV,
+	RECORDER,
+	LIBRARY,
+	DOCTOR,
+	EPISODES,
+	NEIGHBOURS,
+	WORKER,
+	OUT,
+	FDS
+};
 
 static const int watched[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH, SIGUSR1};
@@ -207,6 +221,7 @@ static void turn(struct loop *l)
 		[RECORDER] = {.fd = tui_keep_fd(&a->keep), .events = POLLIN},
 		[LIBRARY] = {.fd = tui_library_fd(&a->library), .events = POLLIN},
 		[DOCTOR] = {.fd = tui_checkup_fd(&a->checkup), .events = POLLIN},
+		[NEIGHBOURS] = {.fd = tui_neighbours_fd(&a->neighbours), .events = POLLIN},
 		[EPISODES] = {.fd = tui_episodes_fd(&a->slow), .events = POLLIN},
 		/* While it runs, the timer looks often enough; its fd tells of the rest. */
 		[WORKER] = {.fd = a->live.worker && !moving ? stress_worker_fd(a->live.worker) : -1,

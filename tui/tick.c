@@ -10,43 +10,88 @@
 #include "tui/app.h"
 #include "tui/window.h"
 
-/*
- * The stress starts by itself only where it disturbs nobody: on an idle CPU. A GPU's
- * users cannot be seen from here without the driver's libraries, so a machine that has
- * one waits for the key; so does one that went down the last time.
- */
-static void decide_start(struct tui_app *a)
+/* The CPU counts as free while others keep less than a quarter of it busy. */
+static void start_on_cpu(struct tui_app *a)
 {
-	bool opening = a->keep.recorder && a->keep.state.phase == RUNS_REC_OPENING;
-	if (a->decided || opening || (a->machine.scanning && !a->machine.snapshot)) {
-		return;
-	}
-	a->decided = true;
-	if (a->options.start == TUI_START_NEVER) {
-		return;
-	}
-	bool script = !strcmp(a->live.config.backend, "script");
-	bool no_gpu = a->machine.survey && a->machine.survey->ngpu == 0;
-	bool cpu = !strcmp(a->live.config.backend, "cpu") || no_gpu;
-	if (a->options.start == TUI_START_NOW || script) {
-		tui_app_start(a);
-		return;
-	}
 	double load;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (a->modal.kind != TUI_MODAL_NONE) {
-		tui_app_say(
-			a, TUI_TONE_NOTE, "nothing starts by itself after a crash: s starts it");
-	} else if (!cpu) {
-		tui_app_say(
-			a, TUI_TONE_NOTE, "the GPU may be in use by others: s starts the stress");
-	} else if (getloadavg(&load, 1) != 1) {
+	if (getloadavg(&load, 1) != 1) {
 		tui_app_say(a, TUI_TONE_NOTE, "the CPU's load is not known: s starts the stress");
 	} else if (load > 0.25 * (double)cpus + 0.25) {
 		tui_app_say(a, TUI_TONE_NOTE, "the CPU is in use (load %.1f): s starts the stress",
 			load);
 	} else {
 		tui_app_start(a);
+	}
+}
+
+/* The GPU that would run it, when that is NVIDIA's: none is another vendor's, or the CPU's turn. */
+static const struct pcie_device *wanted_gpu(const struct tui_app *a)
+{
+	const struct tui_survey *v = a->machine.survey;
+	const struct stress_config *c = &a->live.config;
+	for (size_t i = 0; v && i < v->ngpu; i++) {
+		const struct pcie_device *d = &a->machine.snapshot->dev[v->listed[i]];
+		char address[PCIE_ADDR_MAX];
+		pcie_addr_format(d->addr, address);
+		if (d->have_ids == PCIE_KNOWN && d->vendor == 0x10de &&
+			(!*c->device || !strcmp(c->device, address))) {
+			return d;
+		}
+	}
+	return NULL;
+}
+
+/* What was asked about the GPU's users is answered. */
+static void start_on_gpu(struct tui_app *a)
+{
+	switch (a->neighbours.use) {
+	case TUI_USE_FREE:
+		tui_app_start(a);
+		break;
+	default:
+		tui_app_say(a, TUI_TONE_NOTE, "%s: s starts the stress", a->neighbours.who);
+		break;
+	}
+}
+
+/*
+ * The stress starts by itself only where it disturbs nobody: on an idle CPU, or on a GPU that no
+ * other process uses. Who uses a GPU is asked once, aside; one that sleeps is used by nobody. A
+ * machine that went down the last time waits for the key.
+ */
+static void decide_start(struct tui_app *a)
+{
+	bool opening = a->keep.recorder && a->keep.state.phase == RUNS_REC_OPENING;
+	if (a->decided || opening || (a->machine.scanning && !a->machine.snapshot) ||
+		a->neighbours.asked) {
+		return;
+	}
+	a->decided = true;
+	const char *backend = a->live.config.backend;
+	const struct pcie_device *gpu = strcmp(backend, "cpu") != 0 ? wanted_gpu(a) : NULL;
+	if (a->options.start == TUI_START_NEVER || tui_live_active(&a->live)) {
+		return;
+	}
+	if (a->options.start == TUI_START_NOW || !strcmp(backend, "script")) {
+		tui_app_start(a);
+	} else if (a->modal.kind != TUI_MODAL_NONE) {
+		tui_app_say(
+			a, TUI_TONE_NOTE, "nothing starts by itself after a crash: s starts it");
+	} else if (a->options.source && strcmp(a->options.source, "live") != 0) {
+		tui_app_say(a, TUI_TONE_NOTE,
+			"the machine shown is not the one that would run it: s starts the stress");
+	} else if (!gpu) {
+		start_on_cpu(a);
+	} else if (!strcmp(gpu->power, "suspended") || !strcmp(gpu->power, "D3cold")) {
+		tui_app_start(a);
+	} else if (a->neighbours.answered) {
+		start_on_gpu(a);
+	} else {
+		char address[1][PCIE_ADDR_MAX];
+		pcie_addr_format(gpu->addr, address[0]);
+		tui_neighbours_ask(&a->neighbours, address, 1);
+		a->decided = false; /* when the answer is there */
 	}
 }
 
@@ -298,6 +343,7 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 	const struct tui_live_sink sink = {take_samples, take_events, a};
 	a->now_ns = now_ns;
 	tick_machine(a);
+	tui_neighbours_poll(&a->neighbours);
 	decide_start(a);
 	if (tui_live_poll(&a->live, now_ns, &sink)) {
 		a->dirty = true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -148,6 +149,43 @@ static void damaged_files_are_survived(void **state)
 	}
 }
 
+static void put_open(long pid, int fd, const char *target)
+{
+	char name[64], path[512];
+	snprintf(name, sizeof(name), "/proc/%ld/fd/none", pid);
+	put(name, ""); /* makes the folder */
+	snprintf(path, sizeof(path), "%s/proc/%ld/fd/%d", root, pid, fd);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* Who has a GPU's file open; the driver's daemons and the control device do not count. */
+static void users_of_a_device(void **state)
+{
+	(void)state;
+	struct stress_host_openers o;
+	stress_host_openers(root, "/dev/nvidia", &o);
+	assert_int_equal(o.n, 0);
+	put_open(4242, 3, "/dev/nvidiactl");
+	put("/proc/4242/comm", "looker\n");
+	put_open(4243, 0, "/dev/nvidia0");
+	put("/proc/4243/comm", "nvidia-persiste\n");
+	put("/proc/self-like/comm", "no number\n");
+	stress_host_openers(root, "/dev/nvidia", &o);
+	assert_int_equal(o.n, 0);
+	put_open(4242, 4, "/dev/nvidia1");
+	stress_host_openers(root, "/dev/nvidia", &o);
+	assert_int_equal(o.n, 1);
+	assert_int_equal(o.pid, 4242);
+	assert_string_equal(o.name, "looker");
+	/* A path of any length, and nothing at all. */
+	put_open(4242, 5,
+		"/a/very/long/path/that/leads/nowhere/at/all/but/is/a/link/like/any/other");
+	stress_host_openers("/nonexistent", "/dev/nvidia", &o);
+	assert_int_equal(o.n, 0);
+	assert_int_equal(o.invisible, 1);
+}
+
 static void the_live_machine(void **state)
 {
 	(void)state;
@@ -167,6 +205,7 @@ int main(void)
 		cmocka_unit_test(last_level_caches_count_once),
 		cmocka_unit_test(the_tightest_limit_holds),
 		cmocka_unit_test(damaged_files_are_survived),
+		cmocka_unit_test(users_of_a_device),
 		cmocka_unit_test(the_live_machine),
 	};
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # hotplug_e2e.sh: a mocked machine under a real terminal. A GPU comes and goes with its uevents, a
-# BAR and a link change with none: each is seen in the list and said in the lane of events.
+# BAR and a link change with none: each is seen in the list and said in the lane of events. On a GPU
+# that somebody else uses nothing starts by itself.
 #
-# BARSCOPE: the program; PLUG: the program that mocks the machine (umockdev).
+# BARSCOPE: the program; PLUG: the program that mocks the machine (umockdev); FAKES: the folder of
+# libraries that pretend to be NVIDIA's.
 set -uo pipefail
 
-: "${PLUG:?}"
+: "${PLUG:?}" "${FAKES:?}"
 . "$(dirname "$0")/tmux_lib.sh"
 if nm -D "$BARSCOPE" 2>/dev/null | grep -q '__asan_init'; then
     echo "a preloaded module does not go with AddressSanitizer"
@@ -53,6 +55,18 @@ for _ in $(seq 50); do
     sleep 0.2
 done
 cmp -s "$dir/before" "$dir/after" || bad "the terminal's settings differ"
+
+say 'a GPU that somebody else uses is left alone, a free one is not'
+fakes="LD_LIBRARY_PATH=$FAKES"
+keys "clear; $fakes FAKE_NVML=address=0000:01:00.0,processes=2 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
+expect 3000 '01:00.0 is in use by process 1000.*and 1 more: s starts' 'the other user is named'
+expect 3000 'not started|is in use' 'nothing runs'
+keys q
+expect 3000 'status=0' 'quit'
+keys "clear; $fakes FAKE_NVML=address=0000:01:00.0,processes=0 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
+expect 3000 'starting|warming up|running|s starts another' 'it starts on a free GPU'
+keys q
+expect 3000 'status=0' 'quit'
 
 [ $failed = 0 ] && say 'all as it should be'
 exit $failed
