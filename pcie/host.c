@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "pcie/guest.h"
 #include "pcie/iomem.h"
 #include "pcie/mask.h"
 
@@ -352,42 +353,20 @@ bool pcie_host_parse_nvidia(struct pcie_snapshot *s, const char *name, const cha
 
 void pcie_host_finish(struct pcie_snapshot *s)
 {
-	/* What firmware made for guests says of itself; "" matches everything. */
-	static const struct {
-		const char *vendor, *product, *virt;
-	} guest[] = {
-		{"QEMU", "", "QEMU"},
-		{"VMware", "", "VMware"},
-		{"Xen", "", "Xen"},
-		{"innotek GmbH", "", "VirtualBox"},
-		{"Microsoft Corporation", "Virtual Machine", "Hyper-V"},
-		{"Google", "Google Compute Engine", "Google Compute Engine"},
-		{"Red Hat", "KVM", "KVM"},
-		{"", "OpenStack", "OpenStack"},
-		{"Alibaba Cloud", "ECS", "Alibaba Cloud"},
-		{"DigitalOcean", "", "DigitalOcean"},
-		{"Parallels", "", "Parallels"},
-		{"Bochs", "", "Bochs"},
-		{"Nutanix", "AHV", "Nutanix"},
-		{"oVirt", "", "oVirt"},
-		{"Apple Inc.", "Apple Virtualization", "Apple Virtualization"},
-	};
 	struct pcie_host *h = &s->host;
+	char machine[sizeof(h->sys_vendor) + sizeof(h->product) + 1];
 
 	if (h->have_dmi != PCIE_KNOWN) {
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(guest); i++) {
-		if (!strncmp(h->sys_vendor, guest[i].vendor, strlen(guest[i].vendor)) &&
-			!strncmp(h->product, guest[i].product, strlen(guest[i].product))) {
-			h->have_virtual = PCIE_KNOWN;
-			h->is_virtual = true;
-			text_copy(h->virt, sizeof(h->virt), guest[i].virt);
-			return;
-		}
-	}
-	/* A processor without the flag (ARM) under a real machine's firmware. */
-	if (h->have_virtual == PCIE_UNKNOWN && h->sys_vendor[0]) {
+	snprintf(machine, sizeof(machine), "%s %s", h->sys_vendor, h->product);
+	const char *name = pcie_guest_hypervisor(machine);
+	if (name) {
+		h->have_virtual = PCIE_KNOWN;
+		h->is_virtual = true;
+		text_copy(h->virt, sizeof(h->virt), name);
+	} else if (h->have_virtual == PCIE_UNKNOWN && pcie_guest_is_metal(machine)) {
+		/* Other names deny nothing: a cloud may call its guests anything. */
 		h->have_virtual = PCIE_KNOWN;
 		h->is_virtual = false;
 	}

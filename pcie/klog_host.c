@@ -4,6 +4,7 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/guest.h"
 #include "pcie/klog_state.h"
 
 /* Copies the N bytes at S. */
@@ -65,38 +66,14 @@ static void command_line(struct klog *k, const char *s)
 	text_copy(k->host.cmdline, sizeof(k->host.cmdline), s);
 }
 
+/* NAME is DMI's or the kernel's; the first that names a hypervisor is kept: DMI says more. */
 static void virtual_machine(struct klog *k, const char *name)
 {
-	k->host.have_virtual = PCIE_KNOWN;
-	k->host.is_virtual = true;
-	text_copy(k->host.virt, sizeof(k->host.virt), name);
-}
-
-/* A hypervisor by what its firmware calls the machine. */
-static void judge_virtual(struct klog *k, const char *name)
-{
-	static const struct {
-		const char *words, *virt;
-	} rows[] = {
-		{"QEMU", "qemu"},
-		{"KVM", "kvm"},
-		{"Bochs", "bochs"},
-		{"VMware", "vmware"},
-		{"VirtualBox", "oracle"},
-		{"Xen", "xen"},
-		{"Virtual Machine", "microsoft"},
-		{"Google Compute Engine", "google"},
-		{"Amazon EC2", "amazon"},
-		{"OpenStack", "openstack"},
-		{"Parallels", "parallels"},
-		{"Apple Virtualization", "apple"},
-		{"BHYVE", "bhyve"},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strstr(name, rows[i].words)) {
-			virtual_machine(k, rows[i].virt);
-			return;
-		}
+	struct pcie_host *h = &k->host;
+	h->have_virtual = PCIE_KNOWN;
+	h->is_virtual = true;
+	if (!h->virt[0]) {
+		text_copy(h->virt, sizeof(h->virt), name);
 	}
 }
 
@@ -134,7 +111,10 @@ static void dmi(struct klog *k, const char *s)
 		}
 	}
 	take(h->bios_version, sizeof(h->bios_version), v, len);
-	judge_virtual(k, h->product);
+	const char *guest = pcie_guest_hypervisor(h->product);
+	if (guest) {
+		virtual_machine(k, guest);
+	}
 }
 
 static void efi(struct klog *k, const char *s)
@@ -219,7 +199,8 @@ bool klog_host_message(struct klog *k, const char *s)
 		return false;
 	case 'H':
 		if (klog_eat(&s, "Hypervisor detected: ")) {
-			virtual_machine(k, s);
+			const char *name = pcie_guest_hypervisor(s);
+			virtual_machine(k, name ? name : s);
 			k->used = true;
 			return true;
 		}
