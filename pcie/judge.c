@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "pcie/gpu_kind.h"
+#include "pcie/rebar.h"
 
 /* Register values above this are all ones cut to a BAR's size, not addresses. */
 #define ADDRESS_LIMIT ((uint64_t)1 << 56)
@@ -183,16 +184,6 @@ static bool has_choice(uint64_t supported)
 	return supported & (supported - 1);
 }
 
-static const struct pcie_rebar_entry *rebar_entry(const struct pcie_device *d, int bar)
-{
-	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
-		if (i < PCIE_REBAR_ENTRIES && d->rebar.entry[i].bar == bar) {
-			return &d->rebar.entry[i];
-		}
-	}
-	return NULL;
-}
-
 /* No other BAR of the list can grow as large as E's. */
 static bool outgrows_others(const struct pcie_judge *j, const struct pcie_rebar_entry *e)
 {
@@ -275,7 +266,7 @@ static void find_vram_bar(struct pcie_judge *j)
 		j->vram_bar = NULL;
 		return;
 	}
-	const struct pcie_rebar_entry *e = rebar_entry(j->d, j->vram_index);
+	const struct pcie_rebar_entry *e = pcie_rebar_entry(j->d, j->vram_index);
 	j->vram_bar_sure = (e && has_choice(e->supported) && outgrows_others(j, e)) ||
 			   is_only_candidate(j, j->vram_bar);
 	j->has_len = j->vram_bar->has_size;
@@ -336,23 +327,15 @@ static void find_rebar(struct pcie_judge *j)
 	if (d->rebar.have != PCIE_KNOWN || d->rebar.sizes_unknown) {
 		return;
 	}
-	const struct pcie_rebar_entry *e = rebar_entry(d, j->vram_index);
-	if (!e || !e->supported) {
+	const struct pcie_rebar_entry *e = pcie_rebar_entry(d, j->vram_index);
+	if (!pcie_rebar_supported(d, e)) {
 		return;
 	}
-	uint64_t supported = e->supported;
-	/* Sapphire RX 5600 XT Pulse: the kernel corrects what its firmware claims. */
-	if (d->have_ids == PCIE_KNOWN && d->vendor == 0x1002 && d->device == 0x731f &&
-		supported == 0x700) {
-		supported = 0x3f00;
-	}
 	j->entry = e;
-	j->one_size = !has_choice(supported);
-	j->min_size = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + __builtin_ctzll(supported));
-	int top = 63 - __builtin_clzll(supported);
-	j->max_size = top + PCIE_REBAR_UNIT_SHIFT < 64
-			      ? (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + top)
-			      : (uint64_t)1 << 63;
+	j->supported = pcie_rebar_supported(d, e);
+	j->one_size = !has_choice(j->supported);
+	j->min_size = pcie_rebar_smallest(j->supported);
+	j->max_size = pcie_rebar_largest(j->supported);
 }
 
 /* The log shows a driver giving up BARs for a larger one and getting the old ones back. */

@@ -91,6 +91,7 @@ struct pcie_judge {
 
 	enum pcie_fact rebar;                     /* of the VRAM BAR */
 	const struct pcie_rebar_entry *entry;     /* NULL: none, or sizes not known */
+	uint64_t supported;                       /* its sizes, a known card's corrected */
 	uint64_t min_size, max_size;              /* with entry */
 	bool one_size;                            /* offers its current size only */
 	const struct pcie_statement *tried;       /* the driver's resize failed */

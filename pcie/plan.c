@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "pcie/plan_commands.h"
 #include "pcie/plan_layout.h"
+#include "pcie/rebar.h"
 #include "pcie/verdict.h"
 
 const char *pcie_plan_rule_name(enum pcie_plan_rule r)
@@ -51,43 +52,6 @@ static void find_rules(struct pcie_plan *p, const struct pcie_snapshot *s)
 
 /* Targets. */
 
-static const struct pcie_rebar_entry *entry_of(const struct pcie_device *d, int bar)
-{
-	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
-		if (d->rebar.entry[i].bar == bar) {
-			return &d->rebar.entry[i];
-		}
-	}
-	return NULL;
-}
-
-static uint64_t largest(uint64_t supported)
-{
-	int top = 63 - __builtin_clzll(supported) + PCIE_REBAR_UNIT_SHIFT;
-	return (uint64_t)1 << MIN(top, 63);
-}
-
-static bool offers(uint64_t supported, uint64_t size)
-{
-	for (int n = 0; n < 64 - PCIE_REBAR_UNIT_SHIFT; n++) {
-		if (supported >> n & 1 && size == (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static uint64_t smallest_over(uint64_t supported, uint64_t vram)
-{
-	for (int n = 0; n < 64 - PCIE_REBAR_UNIT_SHIFT; n++) {
-		uint64_t size = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
-		if (supported >> n & 1 && size >= vram) {
-			return size;
-		}
-	}
-	return 0;
-}
-
 static void set_target(struct pcie_plan_gpu *g, uint64_t target, const char *why)
 {
 	g->target = target;
@@ -114,7 +78,7 @@ static void find_target(
 	struct pcie_plan_gpu *g, const struct pcie_snapshot *s, const struct pcie_plan_options *o)
 {
 	const struct pcie_device *d = &s->dev[g->dev];
-	const struct pcie_rebar_entry *e = entry_of(d, g->bar);
+	uint64_t supported = pcie_rebar_supported(d, pcie_rebar_entry(d, g->bar));
 	char size[TEXT_SIZE_MAX], why[sizeof(g->target_why)];
 	uint64_t vram = d->vram.have == PCIE_KNOWN && !d->mig ? d->vram.bytes : 0;
 
@@ -125,14 +89,15 @@ static void find_target(
 		set_target(g, o->size, "asked for with --size");
 		return;
 	}
-	if (e && e->supported) {
-		uint64_t over = vram ? smallest_over(e->supported, vram) : 0;
+	if (supported) {
+		uint64_t over = vram ? pcie_rebar_smallest_over(supported, vram) : 0;
 		if (over) {
 			snprintf(why, sizeof(why), "the smallest size over %s of VRAM",
 				text_size(vram, size));
 			set_target(g, over, why);
 		} else {
-			set_target(g, largest(e->supported), "the largest that the card offers");
+			set_target(g, pcie_rebar_largest(supported),
+				"the largest that the card offers");
 		}
 		return;
 	}
@@ -160,11 +125,11 @@ static void find_target(
 static bool card_refuses(
 	struct pcie_plan_gpu *g, const struct pcie_device *d, struct pcie_plan_fit *fit)
 {
-	const struct pcie_rebar_entry *e = entry_of(d, g->bar);
+	uint64_t supported = pcie_rebar_supported(d, pcie_rebar_entry(d, g->bar));
 	bool fixed = d->rebar.have == PCIE_ABSENT && g->has_current && g->target != g->current;
 	char size[TEXT_SIZE_MAX];
 
-	if ((!e || !e->supported || offers(e->supported, g->target)) && !fixed) {
+	if ((!supported || pcie_rebar_offers(supported, g->target)) && !fixed) {
 		return false;
 	}
 	fit->fits = PCIE_NO;

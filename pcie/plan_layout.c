@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "pcie/rebar.h"
 
 bool plan_is_movable(const struct pcie_bar *b)
 {
@@ -25,10 +26,9 @@ uint64_t plan_bar_size(const struct pcie_snapshot *s, int dev, const struct pcie
 	if (b->have == PCIE_KNOWN && b->has_size) {
 		return b->size;
 	}
-	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
-		if (d->rebar.entry[i].bar == b->index && d->rebar.entry[i].has_current) {
-			return d->rebar.entry[i].current;
-		}
+	const struct pcie_rebar_entry *e = pcie_rebar_entry(d, b->index);
+	if (e && e->has_current) {
+		return e->current;
 	}
 	for (size_t i = 0; i < s->nhistory; i++) {
 		const struct pcie_history *h = &s->history[i];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pcie/judge.h"
+#include "pcie/rebar.h"
 
 /* Above this no firmware of a small-BAR card starts: a longer BAR was grown. */
 #define USUAL_DEFAULT (256 * MIB)
@@ -34,8 +35,8 @@ static void add_sizes(const struct pcie_judge *j, struct pcie_verdict *v)
 	struct text t = {0};
 	char buf[TEXT_SIZE_MAX];
 
-	for (int n = 0; n < 44; n++) {
-		if (j->entry->supported >> n & 1) {
+	for (int n = 0; n < PCIE_REBAR_SIZES; n++) {
+		if (j->supported >> n & 1) {
 			text_addf(&t, "%s%s", t.len ? ", " : "",
 				size((uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n), buf));
 		}
@@ -199,14 +200,9 @@ static void say_card_limit(const struct pcie_judge *j, struct pcie_verdict *v)
  */
 uint64_t pcie_rebar_target(const struct pcie_judge *j)
 {
-	for (int n = 0; j->entry && j->has_vram && n < 44; n++) {
-		uint64_t bytes = (uint64_t)1 << (PCIE_REBAR_UNIT_SHIFT + n);
-		if (bytes >= j->min_size && bytes <= j->max_size && bytes >= j->vram) {
-			return bytes;
-		}
-	}
 	if (j->entry) {
-		return j->max_size;
+		uint64_t over = j->has_vram ? pcie_rebar_smallest_over(j->supported, j->vram) : 0;
+		return over ? over : j->max_size;
 	}
 	if (j->tried && j->tried->value > j->len) {
 		return j->tried->value;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "pcie/rebar.h"
 
 enum { MAX_SOURCES = 255, MAX_DEPTH = 256 };
 
@@ -222,13 +223,6 @@ bool pcie_device_is_gpu(const struct pcie_device *d)
 	return d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200;
 }
 
-/* The largest size of an entry's list. */
-static uint64_t largest_size(uint64_t supported)
-{
-	int top = supported ? 63 - __builtin_clzll(supported) : 0;
-	return (uint64_t)1 << top;
-}
-
 /*
  * The BAR's number in d->bar that the ReBAR list names with the largest range, or -1. Where
  * two reach as far (a doorbell up to 256 MiB beside a VRAM BAR that stays there), the one
@@ -243,7 +237,7 @@ static int rebar_bar(const struct pcie_device *d)
 	}
 	for (int e = 0; e < d->rebar.count && e < PCIE_REBAR_ENTRIES; e++) {
 		const struct pcie_rebar_entry *entry = &d->rebar.entry[e];
-		uint64_t most = entry->supported ? largest_size(entry->supported) : 0;
+		uint64_t most = pcie_rebar_largest(entry->supported);
 		uint64_t size = entry->has_current ? entry->current : 0;
 		if (most < best || most == 0 || (most == best && size <= best_size)) {
 			continue;
@@ -329,23 +323,13 @@ static int bar_compare(const void *a, const void *b)
 	return x->kind != y->kind ? (int)x->kind - (int)y->kind : x->index - y->index;
 }
 
-static bool rebar_names(const struct pcie_device *d, int index)
-{
-	for (int e = 0; e < d->rebar.count && e < PCIE_REBAR_ENTRIES; e++) {
-		if (d->rebar.entry[e].bar == index) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Drops the BARs that neither view knows: registers of zero that nobody claims. */
 static void drop_empty_bars(struct pcie_device *d)
 {
 	int n = 0;
 	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *b = &d->bar[i];
-		bool named = b->kind == PCIE_BAR_NORMAL && rebar_names(d, b->index);
+		bool named = b->kind == PCIE_BAR_NORMAL && pcie_rebar_entry(d, b->index);
 		if (b->have == PCIE_KNOWN || b->reg.have == PCIE_KNOWN || named) {
 			d->bar[n++] = d->bar[i];
 		}

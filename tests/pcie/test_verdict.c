@@ -67,6 +67,15 @@ static void expect_of(const struct pcie_snapshot *s, const char *id, const char 
 	pcie_verdicts_destroy(v);
 }
 
+static void expect_headline(const struct pcie_snapshot *s, const char *id, const char *headline)
+{
+	struct pcie_verdicts *v = pcie_verdicts_create(s);
+	const struct pcie_verdict *x = pcie_gpu_find(&v->gpu[0], id);
+	assert_non_null(x);
+	assert_string_equal(x->headline, headline);
+	pcie_verdicts_destroy(v);
+}
+
 static void expect_cause(const struct pcie_snapshot *s, enum pcie_cause cause)
 {
 	struct pcie_verdicts *v = pcie_verdicts_create(s);
@@ -172,6 +181,23 @@ static void rebar_small(void **state)
 	/* The card's smallest size was not grown from anything. */
 	f.d->rebar.entry[0].supported = SIZES(12, 14);
 	expect_of(f.s, "rebar", "off", PCIE_PROVEN, BAD);
+	pcie_snapshot_destroy(f.s);
+
+	/* A list with holes: only what it offers is named, the smallest that holds the VRAM. */
+	f = machine(HIGH, 256 * MIB);
+	f.d->rebar.entry[0].supported = (uint64_t)1 << 8 | 1 << 13 | 1 << 15;
+	expect_headline(f.s, "rebar", "BAR 1 is 256 MiB, and could be 32 GiB");
+	f.d->vram.bytes = 6 * GIB;
+	expect_headline(f.s, "rebar", "BAR 1 is 256 MiB, and could be 8 GiB");
+	f.d->vram.bytes = 48 * GIB;
+	expect_headline(f.s, "rebar", "BAR 1 is 256 MiB, and could be 32 GiB");
+
+	/* The card whose list the kernel corrects: 256 MiB to 8 GiB, not 256 MiB to 1 GiB. */
+	f.d->vendor = 0x1002;
+	f.d->device = 0x731f;
+	f.d->vram.bytes = 6 * GIB;
+	f.d->rebar.entry[0].supported = 0x700;
+	expect_headline(f.s, "rebar", "BAR 1 is 256 MiB, and could be 8 GiB");
 	pcie_snapshot_destroy(f.s);
 }
 
