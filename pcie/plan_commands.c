@@ -15,6 +15,7 @@
 #include "pcie/gpu_kind.h"
 #include "pcie/path.h"
 #include "pcie/plan_layout.h"
+#include "pcie/rebar.h"
 
 static char *format(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 static char *format(const char *fmt, va_list ap)
@@ -101,12 +102,7 @@ static bool blocked_by(
 
 static bool is_resizable(const struct pcie_device *d, const struct pcie_plan_gpu *g)
 {
-	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
-		if (d->rebar.entry[i].bar == g->bar) {
-			return true;
-		}
-	}
-	return false;
+	return pcie_rebar_entry(d, g->bar) != NULL;
 }
 
 static bool needs_work(const struct pcie_plan_gpu *g)
@@ -172,15 +168,14 @@ static void add_resize(
 	}
 }
 
-/* Where the control register of the BAR's entry is: 8 + 8 * k behind the capability. */
+/*
+ * Where the control register of the BAR's entry is behind the capability (PCIe 6.0, 7.8.6):
+ * the list must be the capability's own, entry by entry. -1: it is not.
+ */
 static int control_offset(const struct pcie_device *d, int bar)
 {
-	for (int i = 0; i < d->rebar.count; i++) {
-		if (d->rebar.entry[i].bar == bar) {
-			return 8 + 8 * i;
-		}
-	}
-	return -1;
+	const struct pcie_rebar_entry *e = d->rebar.offset ? pcie_rebar_entry(d, bar) : NULL;
+	return e ? 8 + 8 * (int)(e - d->rebar.entry) : -1;
 }
 
 static void add_rescan(
@@ -196,13 +191,21 @@ static void add_rescan(
 	}
 	pcie_addr_format(d->addr, addr);
 	pcie_addr_format(s->dev[path[0]].addr, root);
+	int control = control_offset(d, g->bar);
+	if (control < 0) {
+		note(p,
+			"where the size register of %s stands is not known: its capabilities, read as "
+			"root, would tell a way by remove and rescan",
+			addr);
+		return;
+	}
 	if (d->have_driver == PCIE_KNOWN) {
 		add(p, "echo %s > /sys/bus/pci/drivers/%s/unbind", addr, d->driver);
 	}
 	add(p,
 		"setpci -s %s ECAP15+%d.L=%08x:00003f00   # the size, written before the windows are "
 		"made",
-		addr, control_offset(d, g->bar), (unsigned)size_code(g->target) << 8);
+		addr, control, (unsigned)size_code(g->target) << 8);
 	add(p, "echo 1 > /sys/bus/pci/devices/%s/remove   # everything behind this root port",
 		root);
 	add(p, "echo 1 > /sys/bus/pci/rescan");

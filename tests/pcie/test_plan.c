@@ -257,6 +257,16 @@ static struct pcie_snapshot *arc(void)
 	return s;
 }
 
+static bool has_command(const struct pcie_plan *p, const char *words)
+{
+	for (size_t i = 0; i < p->ncommand; i++) {
+		if (strstr(p->command[i], words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void pinned_by_the_cards_switch(void **state)
 {
 	(void)state;
@@ -270,14 +280,26 @@ static void pinned_by_the_cards_switch(void **state)
 	assert_int_equal(f->nblocker, 1);
 	assert_non_null(strstr(f->blocker[0].what, "0000:01:00.0 BAR 0"));
 	assert_true(f->need == 16 * GIB && f->have == 256 * MIB);
-	/* What a person can do then is to make the windows anew. */
-	bool rescan = false, resize = false;
-	for (size_t i = 0; i < p->ncommand; i++) {
-		rescan = rescan || strstr(p->command[i], "/sys/bus/pci/rescan");
-		resize = resize || strstr(p->command[i], "resource2_resize");
-	}
-	assert_true(rescan);
-	assert_false(resize);
+	/* A list of sysfs does not tell where the size register is: nothing may be written. */
+	assert_false(has_command(p, "setpci"));
+	assert_false(has_command(p, "/sys/bus/pci/rescan"));
+	assert_false(has_command(p, "resource2_resize"));
+	pcie_plan_destroy(p);
+
+	/* With the capability's own list a person can make the windows anew: entry 0 is BAR 2's. */
+	struct pcie_rebar *r = &s->dev[3].rebar;
+	assert_int_equal(r->entry[0].bar, 2);
+	r->offset = 0x420;
+	p = plan(s, 0);
+	assert_true(has_command(p, "setpci -s 0000:03:00.0 ECAP15+8.L=00000e00:00003f00"));
+	assert_true(has_command(p, "/sys/bus/pci/rescan"));
+	assert_false(has_command(p, "resource2_resize"));
+	pcie_plan_destroy(p);
+	r->entry[1] = r->entry[0];
+	r->entry[0] = (struct pcie_rebar_entry){.bar = 0, .supported = SIZES(0, 1)};
+	r->count = 2;
+	p = plan(s, 0);
+	assert_true(has_command(p, "setpci -s 0000:03:00.0 ECAP15+16.L=00000e00:00003f00"));
 	pcie_plan_destroy(p);
 
 	/* A size that fits beside it needs no such thing. */
