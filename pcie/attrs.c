@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "pcie/rebar.h"
 
 /* Flags of a resource line (include/linux/ioport.h: sysfs makes them an interface). */
 enum {
@@ -202,6 +203,7 @@ static void parse_resize(struct pcie_device *d, pcie_src src, int arg, const cha
 	if (!number(s, 16, &sizes) || r->count == PCIE_REBAR_ENTRIES) {
 		return;
 	}
+	sizes &= PCIE_REBAR_ALL_SIZES; /* a bit behind these stands for no size */
 	for (int i = 0; i < r->count; i++) {
 		if (r->entry[i].bar == arg) {
 			return;

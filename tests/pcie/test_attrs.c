@@ -207,6 +207,11 @@ static void the_others(void **state)
 	assert_true(d.rebar.have == PCIE_KNOWN && d.rebar.count == 1);
 	assert_true(d.rebar.entry[0].bar == 2 && d.rebar.entry[0].supported == 0x3f00);
 	assert_false(d.rebar.entry[0].has_current);
+	/* The file is 64 bits wide; 44 of them have a size (1 MiB to 8 EiB). */
+	d = read_one("resource0_resize", "ffffffffffffffff\n");
+	assert_true(d.rebar.entry[0].supported == UINT64_C(0xfffffffffff));
+	d = read_one("resource0_resize", "8000000000000000\n");
+	assert_true(d.rebar.entry[0].supported == 0);
 }
 
 static void sleep_is_known_before_what_wakes(void **state)
