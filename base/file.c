@@ -16,10 +16,11 @@
 int file_read_at(int dirfd, const char *name, char *buf, size_t size)
 {
 	_cleanup_fd_ int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		return -errno;
-	}
+	return fd < 0 ? -errno : file_read_fd(fd, buf, size);
+}
 
+int file_read_fd(int fd, char *buf, size_t size)
+{
 	size_t len = 0;
 	while (len < size - 1) {
 		ssize_t n = read(fd, buf + len, size - 1 - len);

@@ -12,6 +12,9 @@
  */
 int file_read_at(int dirfd, const char *name, char *buf, size_t size);
 
+/* The same of an open file, from where it stands. */
+int file_read_fd(int fd, char *buf, size_t size);
+
 /*
  * Reads all of PATH ("-": standard input) into a fresh buffer with a NUL behind
  * it; the caller frees it. More than MAX bytes: -EFBIG. A FIFO or terminal that

@@ -143,7 +143,7 @@ static int scan_file(const char *path, struct pcie_snapshot **ret, struct why *w
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	if (len == 0) {
 		why_set(why, "%s is empty", name);
-		return -EBADMSG;
+		return -ENODATA;
 	}
 	return scan_data(name, data, len, ret, why);
 }
@@ -153,7 +153,10 @@ static int visible(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-/* The files that lie beside sys/ and proc/: dmesg.txt, nvidia-smi-q.txt, … */
+/*
+ * The files that lie beside sys/ and proc/: dmesg.txt, nvidia-smi-q.txt, … A file in which
+ * nothing is recognised belongs to something else; one that cannot be read is said.
+ */
 static void merge_folder(struct pcie_snapshot *s, const char *root)
 {
 	struct dirent **list;
@@ -163,16 +166,34 @@ static void merge_folder(struct pcie_snapshot *s, const char *root)
 		struct stat st;
 		struct pcie_snapshot *from;
 		int len = snprintf(path, sizeof(path), "%s/%s", root, list[i]->d_name);
-		if (len < (int)sizeof(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-			files++ < FOLDER_FILES && scan_file(path, &from, NULL) == 0) {
-			pcie_merge(s, from);
-			pcie_snapshot_destroy(from);
+		if (len < (int)sizeof(path) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+			files++ < FOLDER_FILES) {
+			struct why why = {""};
+			int r = scan_file(path, &from, &why);
+			if (r == 0) {
+				pcie_merge(s, from);
+				pcie_snapshot_destroy(from);
+			} else if (r != -ENODATA) {
+				pcie_snapshot_note(s, -1, "not read: %s", why.text);
+			}
 		}
 		free(list[i]);
 	}
 	if (n >= 0) {
 		free(list);
 	}
+}
+
+/* Is the sysfs below ROOT the running kernel's, mounted, and no copy? */
+static bool is_running(const char *root)
+{
+	char path[PATH_MAX];
+	struct stat here, there;
+	return snprintf(path, sizeof(path), "%s/bus", root) < (int)sizeof(path) &&
+	       (stat(path, &there) == 0 ||
+		       (snprintf(path, sizeof(path), "%s/sys/bus", root) < (int)sizeof(path) &&
+			       stat(path, &there) == 0)) &&
+	       stat("/sys/bus", &here) == 0 && here.st_dev == there.st_dev;
 }
 
 static int scan_path(const struct pcie_scan_options *o, struct pcie_snapshot **ret, struct why *why)
@@ -192,7 +213,8 @@ static int scan_path(const struct pcie_scan_options *o, struct pcie_snapshot **r
 
 	struct text origin = {0};
 	text_addf(&origin, "sysfs tree %s", o->source);
-	struct pcie_sysfs sysfs = {.root = o->source, .wake = true};
+	/* A copy has nothing that could be woken. */
+	struct pcie_sysfs sysfs = {.root = o->source, .wake = o->wake || !is_running(o->source)};
 	int r = scan_sysfs(&sysfs, origin.s, ret, why);
 	text_finish(&origin);
 	if (r == 0) {

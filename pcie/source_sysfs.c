@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /sys and /proc, live or copied. In a copy, links may be plain files that hold
- * the target, as archives without links make them. Nothing outside of the root is
- * read: link targets are taken as names below it, never followed by the kernel.
+ * the target, as archives without links make them. Nothing outside of a copy is read:
+ * link targets are taken as names below the root, and no file of it may be a link.
  */
 #include "pcie/source.h"
 
@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -76,19 +78,45 @@ bool pcie_sysfs_is(const char *root)
 	return strlen(root) < PATH_MAX / 2 && locate(root, sys, proc, sizeof(sys));
 }
 
+/* A copy may come from anybody: a file in it that is a link could name any file of this machine. */
+static int open_value(const struct reader *r, int dir, const char *name)
+{
+	return openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (r->o->live ? 0 : O_NOFOLLOW));
+}
+
+static int read_value(const struct reader *r, int dir, const char *name, char *buf, size_t size)
+{
+	_cleanup_fd_ int fd = open_value(r, dir, name);
+	return fd < 0 ? -errno : file_read_fd(fd, buf, size);
+}
+
+/*
+ * A folder below DIR, PATH relative to it. In a copy no link on the way may lead out of DIR
+ * (openat2, kernel 5.6; without it the last part alone is watched).
+ */
+static int open_folder(const struct reader *r, int dir, const char *path)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	if (r->o->live) {
+		return openat(dir, path, flags);
+	}
+	struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_BENEATH};
+	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return fd < 0 && errno == ENOSYS ? openat(dir, path, flags | O_NOFOLLOW) : fd;
+}
+
 /* The target of link NAME, or the content of a file that stands for one. */
-static int read_link(int dirfd, const char *name, char *buf, size_t size)
+static int read_link(const struct reader *r, int dirfd, const char *name, char *buf, size_t size)
 {
 	ssize_t n = readlinkat(dirfd, name, buf, size - 1);
 	if (n < 0) {
 		if (errno != EINVAL) {
 			return -errno;
 		}
-		int r = file_read_at(dirfd, name, buf, size);
-		if (r < 0) {
-			return r;
+		n = read_value(r, dirfd, name, buf, size);
+		if (n < 0) {
+			return (int)n;
 		}
-		n = r;
 	}
 	buf[n] = '\0';
 	buf[strcspn(buf, "\r\n")] = '\0';
@@ -128,7 +156,7 @@ static void problem(struct reader *r, struct pcie_addr addr, const char *fmt, ..
 static bool read_config(
 	struct reader *r, int dir, struct pcie_addr addr, const struct pcie_attr *attr)
 {
-	_cleanup_fd_ int fd = openat(dir, attr->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_fd_ int fd = open_value(r, dir, attr->name);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		if (errno != ENOENT) {
@@ -167,7 +195,7 @@ static bool sleeps(const char *name, const char *value)
 /* One read: an attribute comes as a whole, and the end of the file needs no second one. */
 static int read_text(struct reader *r, int dir, const char *name)
 {
-	_cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_fd_ int fd = open_value(r, dir, name);
 	ssize_t n = fd < 0 ? -1 : read(fd, r->value, sizeof(r->value) - 1);
 	if (n < 0) {
 		return -errno;
@@ -233,7 +261,7 @@ static void read_attrs(struct reader *r, DIR *folder, struct pcie_addr addr)
 			told = read_config(r, dir, addr, attr);
 			break;
 		case PCIE_ATTR_LINK:
-			n = read_link(dir, attr->name, r->value, sizeof(r->value));
+			n = read_link(r, dir, attr->name, r->value, sizeof(r->value));
 			break;
 		case PCIE_ATTR_TEXT:
 			n = read_text(r, dir, attr->name);
@@ -256,7 +284,7 @@ static void read_attrs(struct reader *r, DIR *folder, struct pcie_addr addr)
 /* "../../../devices/pci0000:00/…" → "/devices/pci0000:00/…"; a folder stands for itself. */
 static void device_path(struct reader *r, const char *name, char *path, size_t size)
 {
-	int n = read_link(r->bus, name, path, size);
+	int n = read_link(r, r->bus, name, path, size);
 	const char *p = n > 0 ? strstr(path, "devices/") : NULL;
 	if (!p || strstr(p, "..")) {
 		snprintf(path, size, "/bus/pci/devices/%s", name);
@@ -270,7 +298,7 @@ static void read_device(struct reader *r, const char *name, struct pcie_addr add
 {
 	char path[PATH_MAX];
 	device_path(r, name, path, sizeof(path) - 1);
-	int fd = openat(r->sysfd, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_folder(r, r->sysfd, path + 1);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		problem(r, (struct pcie_addr){0}, "%s: %s", name,
@@ -294,7 +322,7 @@ static bool can_be_asked(struct reader *r, const char *name)
 		openat(r->bus, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the kernel's link */
 	if (dir < 0 || read_text(r, dir, "vendor") <= 0 || strncmp(r->value, "0x10de", 6) ||
 		read_text(r, dir, "class") <= 0 || strncmp(r->value, "0x03", 4) ||
-		read_link(dir, "driver", r->value, sizeof(r->value)) <= 0) {
+		read_link(r, dir, "driver", r->value, sizeof(r->value)) <= 0) {
 		return false;
 	}
 	const char *slash = strrchr(r->value, '/');
@@ -375,11 +403,15 @@ static void read_host_file(struct reader *r, const struct pcie_host_file *file)
 	_cleanup_free_ char *text = NULL;
 	if (!strcmp(file->name, "proc/iomem")) {
 		size_t len;
+		struct stat st;
+		if (!r->o->live && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+			return;
+		}
 		if (file_read_all(path, IOMEM_MAX, &text, &len, NULL) < 0) {
 			return;
 		}
 	} else {
-		if (file_read_at(AT_FDCWD, path, r->value, sizeof(r->value)) < 0) {
+		if (read_value(r, AT_FDCWD, path, r->value, sizeof(r->value)) < 0) {
 			return;
 		}
 		text = xstrdup(r->value);
@@ -407,7 +439,7 @@ static void read_nvidia(struct reader *r)
 			continue;
 		}
 		snprintf(name, sizeof(name), "%s/" PCIE_HOST_NVIDIA_FILE, e->d_name);
-		if (file_read_at(dirfd(dir), name, r->value, sizeof(r->value)) < 0) {
+		if (read_value(r, dirfd(dir), name, r->value, sizeof(r->value)) < 0) {
 			continue;
 		}
 		struct text kept = {0};
@@ -424,7 +456,7 @@ static void read_nvidia(struct reader *r)
 /* One line of DIR/NAME into r->value; negative errno. */
 static int read_line(struct reader *r, int dir, const char *name)
 {
-	int n = file_read_at(dir, name, r->value, sizeof(r->value));
+	int n = read_value(r, dir, name, r->value, sizeof(r->value));
 	if (n >= 0) {
 		r->value[strcspn(r->value, "\n")] = '\0';
 	}
@@ -434,7 +466,7 @@ static int read_line(struct reader *r, int dir, const char *name)
 /* A setup item, when it matters: FOLDER/ATTR is its folder, NAME the fact's. */
 static void read_setup_item(struct reader *r, int folder, const char *attr, const char *name)
 {
-	_cleanup_fd_ int dir = openat(folder, attr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int dir = open_folder(r, folder, attr);
 	if (dir < 0) {
 		return;
 	}
@@ -504,7 +536,7 @@ static void read_rebar_uefi(struct reader *r)
 	if (!host_path(r, PCIE_FIRMWARE_REBAR, path, sizeof(path))) {
 		return;
 	}
-	int n = file_read_at(AT_FDCWD, path, r->value, sizeof(r->value));
+	int n = read_value(r, AT_FDCWD, path, r->value, sizeof(r->value));
 	if (n == 5) {
 		snprintf(number, sizeof(number), "%u", (unsigned char)r->value[4]);
 		give(r, PCIE_FIRMWARE_REBAR, number);
@@ -556,7 +588,7 @@ static void find_hostname(struct reader *r)
 	if (r->o->live) {
 		gethostname(r->hostname, sizeof(r->hostname) - 1);
 	} else if (host_path(r, "proc/sys/kernel/hostname", path, sizeof(path)) &&
-		   file_read_at(AT_FDCWD, path, r->hostname, sizeof(r->hostname)) > 0) {
+		   read_value(r, AT_FDCWD, path, r->hostname, sizeof(r->hostname)) > 0) {
 		r->hostname[strcspn(r->hostname, "\n")] = '\0';
 	}
 }

@@ -353,7 +353,7 @@ int pcie_text_scan(
 			"%s: nothing recognised: no lspci, lshw, kernel or X log, /proc/iomem, nvidia-smi or "
 			"'info pci'",
 			name);
-		return -EBADMSG;
+		return -ENODATA;
 	}
 	*ret = s;
 	return 0;

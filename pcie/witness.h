@@ -17,7 +17,7 @@
  * Pasted or copied text of any kind (lspci, kernel log, /proc/iomem, nvidia-smi,
  * QEMU's info pci, a bug report with all of them), classified section by
  * section. NAME is said in notes and as origin. Several pieces about one device
- * are merged already. The snapshot is settled. -EBADMSG: nothing was recognised.
+ * are merged already. The snapshot is settled. -ENODATA: nothing was recognised.
  */
 int pcie_text_scan(const char *name, const char *data, size_t len, struct pcie_snapshot **ret,
 	struct why *why);

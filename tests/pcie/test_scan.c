@@ -290,6 +290,41 @@ static void damaged_trees(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* Somebody else's folder: links in it do not lead to this machine's files, and what cannot be
+ * read in it is said. */
+static void a_folder_from_elsewhere(void **state)
+{
+	const struct scratch *t = *state;
+	static const char device[] = "sys/devices/pci0000:00/0000:00:02.0";
+	char outside[128], name[128];
+	snprintf(outside, sizeof(outside), "%s/outside", t->path);
+	put(t, "outside/vbios_version", "not yours\n");
+	put(t, "outside/vendor", "0x1002\n");
+	put(t, "copy/sys/devices/pci0000:00/0000:00:02.0/vendor", "0x10de\n");
+	put(t, "copy/sys/devices/pci0000:00/0000:00:02.0/device", "0x2684\n");
+	put(t, "copy/sys/bus/pci/devices/0000:00:02.0", "../../../devices/pci0000:00/0000:00:02.0");
+	put(t, "copy/sys/bus/pci/devices/0000:00:03.0", "../../../devices/pci0000:00/0000:00:03.0");
+	snprintf(name, sizeof(name), "copy/%s/vbios_version", device);
+	put_link(t, name, "../../../../../outside/vbios_version");
+	put_link(t, "copy/sys/devices/pci0000:00/0000:00:03.0", outside);
+	put(t, "copy/dmesg.gz", "\x1f\x8b\x08 damaged");
+	put(t, "copy/README", "what else lies there\n");
+	char copy[128];
+	snprintf(copy, sizeof(copy), "%s/copy", t->path);
+	struct pcie_snapshot *s = scan(copy);
+	const int dev = find(s, "0000:00:02.0");
+	assert_true(dev >= 0 && s->dev[dev].device == 0x2684);
+	assert_string_equal(s->dev[dev].vbios, "");
+	assert_int_equal(find(s, "0000:00:03.0"), -1);
+	unsigned damaged = 0;
+	for (size_t i = 0; i < s->nnote; i++) {
+		damaged += strstr(s->note[i].text, "dmesg.gz") != NULL;
+		assert_null(strstr(s->note[i].text, "README"));
+	}
+	assert_int_equal(damaged, 1);
+	pcie_snapshot_destroy(s);
+}
+
 static void what_the_firmware_shows(void **state)
 {
 	const struct scratch *t = *state;
@@ -443,7 +478,7 @@ static void bad_inputs(void **state)
 	static const struct {
 		const char *source;
 		int r;
-	} bad[] = {{"/nonexistent/file", -ENOENT}, {"/dev/zero", -EFBIG}, {"/dev/null", -EBADMSG}};
+	} bad[] = {{"/nonexistent/file", -ENOENT}, {"/dev/zero", -EFBIG}, {"/dev/null", -ENODATA}};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		const struct pcie_scan_options o = {.source = bad[i].source};
 		assert_int_equal(pcie_scan(&o, &s, &why), bad[i].r);
@@ -540,6 +575,7 @@ int main(void)
 		cmocka_unit_test(tree_of_bridges),
 		cmocka_unit_test(denied_is_not_absent),
 		cmocka_unit_test_setup_teardown(damaged_trees, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_folder_from_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_firmware_shows, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_names_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(
