@@ -147,6 +147,7 @@ int cmd_doctor(int argc, char **argv)
 	struct why why;
 	const char *root = cmd_root();
 	pcie_scan(&(struct pcie_scan_options){.source = root ? root : "live",
+			  .log = true,
 			  .driver = root ? NULL : &runs_driver},
 		&machine, &why);
 	struct doctor_report *r = NULL;

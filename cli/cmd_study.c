@@ -157,6 +157,16 @@ static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *s
 			"study", "new needs --change TEXT: what is changed between A and B");
 		return false;
 	}
+	char gpu[PCIE_ADDR_MAX] = "";
+	struct pcie_addr addr;
+	if (o->gpu && pcie_addr_parse(o->gpu, &addr) < 0) {
+		cmd_usage_error(
+			"study", "--gpu: '%s' is no PCI address (0000:01:00.0 or 01:00.0)", o->gpu);
+		return false;
+	}
+	if (o->gpu) {
+		pcie_addr_format(addr, gpu);
+	}
 	if (!check_fact(o->fact) ||
 		(o->boots && !cmd_args_number("study", "boots", o->boots, 1, 64, &boots)) ||
 		(o->restarts &&
@@ -176,7 +186,7 @@ static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *s
 	js_set(j, "shapes", shapes);
 	js_set_int(j, "restarts", (int64_t)restarts);
 	js_set_int(j, "warmup", (int64_t)warmup);
-	js_set_str(j, "gpu", o->gpu ? o->gpu : "");
+	js_set_str(j, "gpu", gpu);
 	s->options = js_text_compact(j);
 	js_free(j);
 	s->boots = boots ? (uint32_t)boots : (uint32_t)runs_boots_needed(tests);

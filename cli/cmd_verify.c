@@ -197,11 +197,20 @@ int cmd_verify(int argc, char **argv)
 	}
 	_cleanup_free_ char *s = a.json ? as_json(&r, &o.config) : as_text(&r, &o.config);
 
+	size_t checked = 0;
+
 	status = cmd_print(s);
 	for (size_t i = 0; i < r.n; i++) {
-		if (!r.row[i].wrong && !*r.row[i].refused && !passes(&r.row[i])) {
+		if (*r.row[i].refused) {
+			continue;
+		}
+		if (!r.row[i].wrong && !passes(&r.row[i])) {
 			return EXIT_FINDING;
 		}
+		checked++;
+	}
+	if (status == EXIT_FINE && checked == 0) {
+		return cmd_fail(EXIT_UNDETERMINED, "verify: no kernel could be checked");
 	}
 	return status;
 }

@@ -210,10 +210,9 @@ static void add_machine(struct text *t, const struct cmd_page *p)
 	const struct pcie_diff *d = p->m->diff;
 	heading(t, "What differs in the machine");
 	if (!d) {
-		text_addf(t, "<p>Not known: %s.</p>\n",
-			p->m->a   ? "B kept no machine"
-			: p->m->b ? "A kept no machine"
-				  : "neither side kept its machine");
+		text_add(t, "<p>");
+		cmd_html_textf(t, "Not known: %s.", p->m->missing);
+		text_add(t, "</p>\n");
 		return;
 	}
 	if (pcie_diff_is_empty(d)) {

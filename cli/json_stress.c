@@ -42,7 +42,9 @@ static void add_latency(struct js *j, const struct cmd_stress_summary *s)
 	}
 	if (s->ceiling > 0) {
 		js_set_real(j, "ceiling_gb_per_s", s->ceiling / 1e9);
-		js_set_real(j, "ceiling_share", s->share);
+		if (s->bytes_per_s > 0) {
+			js_set_real(j, "ceiling_share", s->share);
+		}
 	}
 	struct js *layers = js_object();
 	for (unsigned i = 0; i <= RUNS_GAP; i++) {

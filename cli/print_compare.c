@@ -171,7 +171,7 @@ static void print_machines(struct text *t, const struct cmd_machines *m, struct 
 {
 	heading(t, "Machine", style);
 	if (!m->diff) {
-		text_addf(t, "  not known: %s kept none\n", m->a ? "B" : m->b ? "A" : "the sides");
+		text_addf(t, "  not known: %s\n", m->missing);
 		return;
 	}
 	cmd_diff_print(t, m->a, m->b, m->diff, style);

@@ -10,8 +10,9 @@
 
 /* What is known of the two machines. */
 struct cmd_machines {
-	const struct pcie_snapshot *a, *b; /* NULL: that side kept none */
+	const struct pcie_snapshot *a, *b; /* NULL: not known */
 	const struct pcie_diff *diff;      /* NULL unless both are known */
+	const char *missing;               /* which is not known, and why: it kept none, … */
 };
 
 /* barscope.compare/1 */

@@ -16,9 +16,9 @@
 
 enum { DESPITE = 32, POINTS = 280 }; /* names; points of a plot over time */
 
-/* A's last machine, B's first; NULL: it kept none, or it cannot be read. */
-static struct pcie_snapshot *machine_of(
-	struct runs_store *store, const char *ref, const struct runs_side *side, bool last)
+/* A's last machine, B's first; NULL: it kept none, or it cannot be read, as MISSING then says. */
+static struct pcie_snapshot *machine_of(struct runs_store *store, const char *ref,
+	const struct runs_side *side, bool last, struct text *missing)
 {
 	_cleanup_free_ char *record = NULL;
 	size_t len;
@@ -26,6 +26,7 @@ static struct pcie_snapshot *machine_of(
 	struct pcie_snapshot *snapshot = NULL;
 	if (runs_side_machine(store, ref, side, last, &record, &len, &why) ||
 		pcie_scan_buffer(side->name, record, len, &snapshot, &why)) {
+		text_addf(missing, "%s%s", missing->len ? "; " : "", why.text);
 		return NULL;
 	}
 	return snapshot;
@@ -48,6 +49,11 @@ static char *render(const struct runs_comparison *c, const struct cmd_machines *
 	struct text t = {0};
 	if (o->json) {
 		struct js *j = cmd_compare_json(c, m);
+		struct js *study;
+		struct why why;
+		if (o->study && js_parse(o->study, strlen(o->study), &study, &why) == 0) {
+			js_set(j, "study", study);
+		}
 		char *out = js_text(j);
 		js_free(j);
 		return out;
@@ -85,10 +91,11 @@ static int write_page(struct runs_store *store, const char *const ref[2],
 static int show(struct runs_store *store, const char *const ref[2], const struct runs_comparison *c,
 	const struct cmd_compare_options *o)
 {
-	struct pcie_snapshot *a = machine_of(store, ref[0], c->a, true);
-	struct pcie_snapshot *b = machine_of(store, ref[1], c->b, false);
+	struct text missing = {0};
+	struct pcie_snapshot *a = machine_of(store, ref[0], c->a, true, &missing);
+	struct pcie_snapshot *b = machine_of(store, ref[1], c->b, false, &missing);
 	struct pcie_diff *d = a && b ? pcie_diff_create(a, b) : NULL;
-	struct cmd_machines m = {a, b, d};
+	struct cmd_machines m = {a, b, d, missing.s ? missing.s : ""};
 	struct why why;
 	int status;
 	if (o->html && write_page(store, ref, c, &m, o, &why)) {
@@ -98,6 +105,7 @@ static int show(struct runs_store *store, const char *const ref[2], const struct
 		status = cmd_print(out);
 		status = status ? status : runs_verdict_status(c->verdict);
 	}
+	text_finish(&missing);
 	pcie_diff_destroy(d);
 	pcie_snapshot_destroy(a);
 	pcie_snapshot_destroy(b);

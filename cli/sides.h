@@ -10,8 +10,9 @@
 struct cmd_compare_options {
 	const char *despite; /* names, by commas; NULL: none */
 	bool json, csv;
-	const char *html; /* a file for the page; NULL: none */
-	const char *head; /* text before the comparison, for a person; NULL: none */
+	const char *html;  /* a file for the page; NULL: none */
+	const char *head;  /* text before the comparison, for a person; NULL: none */
+	const char *study; /* the same for programs, JSON: member "study"; NULL: none */
 };
 
 /*

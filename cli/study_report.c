@@ -87,12 +87,16 @@ int cmd_study_report(const struct cmd_study_options *o)
 		const char *env = strncmp(s.study.fact, "env.", 4) ? "" : s.study.fact + 4;
 		text_addf(&despite, "%.*s", (int)strcspn(env, "="), env);
 		text_addf(&despite, ",%s", o->despite ? o->despite : "");
+		struct js *j = cmd_study_json(&s);
+		_cleanup_free_ char *study = js_text(j);
+		js_free(j);
 		struct cmd_compare_options c = {
 			.despite = despite.s,
 			.json = o->json,
 			.csv = o->csv,
 			.html = o->html,
 			.head = head,
+			.study = study,
 		};
 		snprintf(a, sizeof(a), "study:%s/A", s.study.name);
 		snprintf(b, sizeof(b), "study:%s/B", s.study.name);

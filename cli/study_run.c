@@ -39,8 +39,9 @@ void cmd_study_fact(const char *fact, const char *gpu, char *ret, size_t size)
 		js_free(env);
 		return;
 	}
+	/* As 'check' does it: a study's fact is what check says. */
 	struct pcie_scan_options o = {
-		.sysfs = cmd_root(), .driver = cmd_root() ? NULL : &runs_driver};
+		.sysfs = cmd_root(), .log = true, .driver = cmd_root() ? NULL : &runs_driver};
 	struct pcie_snapshot *s;
 	struct why why;
 	if (pcie_scan(&o, &s, &why)) {

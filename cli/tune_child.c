@@ -15,8 +15,8 @@
 
 /* One message on the pipe: parent and child are the same program. */
 struct message {
-	enum { FACTS, ROW, TROUBLE } kind;
-	int error; /* TROUBLE: negative errno */
+	enum { FACTS, ROW, END } kind; /* END comes last, with what went wrong */
+	int error;                     /* TROUBLE: negative errno */
 	union {
 		struct stress_tune_facts facts;
 		struct stress_tune_row row;
@@ -61,12 +61,10 @@ static void put_row(struct stress_tune_sink *s, const struct stress_tune_row *r)
 static void run_child(const struct stress_tune_options *o, int fd)
 {
 	struct pipe_sink p = {.sink = {put_facts, put_row}, .fd = fd};
-	struct message m = {.kind = TROUBLE};
+	struct message m = {.kind = END};
 
 	m.error = stress_tune(o, &p.sink, &m.u.why);
-	if (m.error < 0) {
-		put(fd, &m);
-	}
+	put(fd, &m);
 	_exit(0);
 }
 
@@ -92,7 +90,8 @@ static int status_of(int error)
 									    : EXIT_USAGE;
 }
 
-static int await_end(const char *cmd, pid_t pid)
+/* ENDED: it said that its work is done. A library may end a process too, with any status. */
+static int await_end(const char *cmd, pid_t pid, bool ended)
 {
 	int status = 0;
 
@@ -102,6 +101,11 @@ static int await_end(const char *cmd, pid_t pid)
 		return cmd_fail(EXIT_USAGE, "%s: the process that used the GPU died of signal %d",
 			cmd, WTERMSIG(status));
 	}
+	if (!ended) {
+		return cmd_fail(EXIT_USAGE,
+			"%s: the process that used the GPU ended with status %d before its work was done",
+			cmd, WEXITSTATUS(status));
+	}
 	return 0;
 }
 
@@ -110,6 +114,7 @@ int cmd_tune_run(const char *cmd, const struct stress_tune_options *o, struct cm
 	int fd[2];
 	struct message m;
 	struct why why = {""};
+	bool ended = false;
 	int error = 0;
 
 	if (pipe(fd) < 0) {
@@ -134,13 +139,14 @@ int cmd_tune_run(const char *cmd, const struct stress_tune_options *o, struct cm
 			ret->facts = m.u.facts;
 		} else if (m.kind == ROW && ret->n < CMD_TUNE_ROWS) {
 			ret->row[ret->n++] = m.u.row;
-		} else if (m.kind == TROUBLE) {
+		} else if (m.kind == END) {
+			ended = true;
 			error = m.error;
 			why = m.u.why;
 		}
 	}
 	close(fd[0]);
-	const int died = await_end(cmd, pid);
+	const int died = await_end(cmd, pid, ended);
 
 	return error < 0 ? cmd_fail(status_of(error), "%s: %s", cmd, why.text) : died;
 }

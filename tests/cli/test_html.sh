@@ -75,7 +75,7 @@ grep -q '16 GiB at 0x4000000000' "$pages/better.html" || fail 'no BAR in the tab
 grep -q '<title>01:00.0 BAR 0, 256 MiB at 0x4000000000</title>' "$pages/better.html" || fail 'no BAR of A in the map'
 grep -q '<title>01:00.0 BAR 0, 16 GiB at 0x4000000000</title>' "$pages/better.html" || fail 'no BAR of B in the map'
 [ "$(grep -c 'class="lost"' "$pages/lost.html")" -eq 4 ] || fail 'two BARs without an address, at two widths'
-grep -q 'Not known: B kept no machine' "$pages/same.html" || fail 'same: what is not known of the machines'
+grep -q 'Not known: [^<]* kept no machine' "$pages/same.html" || fail 'same: what is not known of the machines'
 # A bundle draws what the store draws.
 "$BARSCOPE" runs export before -o "$dir/before.barscope" 2>/dev/null || fail export
 page bundle 0 'class="verdict better"' "$dir/before.barscope" after

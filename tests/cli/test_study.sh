@@ -49,6 +49,7 @@ expect 3 'number from 1 to 64' study new x --change c --boots 0
 expect 3 'script back end needs' study new x --change c -- --backend script
 expect 3 'leave them out' study new x --change c -- --record y
 expect 3 'M, K and N|shape' study new x --change c --shapes 1x2
+expect 3 "'nowhere' is no PCI address" study new x --change c --gpu nowhere
 expect 0 'usage' study --help
 
 # Four boots a side in balanced order, filed by what the machine is.
@@ -84,6 +85,7 @@ expect 0 '' study run gov
 expect 0 'The study is complete' study status gov
 expect 0 'B is steadier: its spread is 0\.[34].* 4 against 4 boots' study report gov
 expect 0 '"verdict": "better"' study report gov --json
+expect 0 '"outcome": "measured"' study report gov --json
 expect 0 '^B,' study report gov --csv
 expect 0 '"outcome": "measured"' study status gov --json
 expect 0 '"next": null' study status gov --json
