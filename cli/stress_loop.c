@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "cli/cmd.h"
+#include "cli/layout.h"
 #include "cli/store_args.h"
 #include "cli/stress.h"
 #include "pcie/scan.h"
@@ -106,10 +107,14 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	}
 	/* In the store before it happens: should the machine go down now, the last step is known.
 	 */
-	char step[128];
+	char step[160];
 	snprintf(step, sizeof(step), "start of the worker: %s %ux%ux%u %s",
 		*l->o->config.backend ? l->o->config.backend : "auto", l->o->config.shape.m,
 		l->o->config.shape.k, l->o->config.shape.n, runs_dtype_name(l->o->config.dtype));
+	if (l->o->config.lock_mhz) {
+		cmd_append(step, sizeof(step), ", clocks of %s locked at %u MHz",
+			l->o->config.device, l->o->config.lock_mhz);
+	}
 	return runs_recorder_wait(
 		l->recorder, runs_session_intent(l->session, step), STORE_MS, why);
 }

@@ -363,9 +363,14 @@ static void nap(struct stress_telemetry *t, uint64_t until_ns)
 		tell(t, STRESS_EVENT_XID, clock_ns(), 0, (int64_t)xid, name);
 		halt(t, STRESS_ENDED_XID, "Xid %llu%s%s: the first error of the GPU ends the run",
 			(unsigned long long)xid, *name ? ", " : "", name);
-	} else if (r < 0) {
-		t->can_wait = false;
-		nanosleep(&(struct timespec){.tv_nsec = (long)left}, NULL);
+		return;
+	}
+	t->can_wait = t->can_wait && r == 0;
+	/* A wait that fails, or comes back too early, must not become a loop that never sleeps. */
+	const uint64_t waited = clock_ns() - now;
+
+	if (waited < left) {
+		nanosleep(&(struct timespec){.tv_nsec = (long)(left - waited)}, NULL);
 	}
 }
 

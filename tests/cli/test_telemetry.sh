@@ -14,7 +14,7 @@ for tool in pgrep timeout; do
 done
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
-export XDG_DATA_HOME=$dir/data FAKE_CUDA= FAKE_NVML= FAKE_NVML_CLOCKS=$dir/clocks
+export XDG_DATA_HOME=$dir/data FAKE_CUDA='' FAKE_NVML='' FAKE_NVML_CLOCKS=$dir/clocks
 gpu=0000:41:00.0
 bad=0
 
@@ -70,7 +70,7 @@ stress --max-temperature 20
 expect $? 3 err '--max-temperature'
 
 # Locked clocks: the usual way out, a refusal, a signal.
-stress --seconds 1 --lock-clocks 1200 --device $gpu
+stress --seconds 1 --lock-clocks 1200 --device $gpu --record locked
 expect $? 0 out 'SM 1200 MHz'
 clocks 0
 FAKE_NVML=denied=SetGpuLocked stress --seconds 1 --lock-clocks 1200 --device $gpu
