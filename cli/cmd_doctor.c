@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -158,7 +159,11 @@ int cmd_doctor(int argc, char **argv)
 		.machine = machine,
 		.quick = a.quick,
 	};
+	/* Seconds where a driver has to start its cards. */
+	bool tell = isatty(STDERR_FILENO);
+	fputs(tell ? "Looking at this machine ...\r" : "", stderr);
 	doctor_run(&o, &r);
+	fputs(tell ? "\033[K" : "", stderr);
 	pcie_snapshot_destroy(machine);
 
 	const struct cmd_doctor_page page = {.report = r, .symptom = s, .sign = sign};

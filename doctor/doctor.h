@@ -58,7 +58,7 @@ struct doctor_options {
 	const char *libnvml;
 	const char *libcublaslt;
 	struct stress_shape shape;           /* whose algorithm is judged; default 1x4096x11008 */
-	unsigned gpu_ms;                     /* how long the GPU's driver may take; default 15 s */
+	unsigned gpu_ms;                     /* how long the GPU's driver may take; default 45 s */
 	unsigned watch_ms;                   /* how long the cores are watched; default 250 */
 	const struct pcie_snapshot *machine; /* NULL: the PCIe lines are left out and said so */
 	bool quick;                          /* leave out what takes more than a second */
