@@ -135,6 +135,11 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	js_set_u64(j, "mismatches", st->mismatches);
 	set_ns(j, "weight_checks", st->weight_checks, st->weight_checks > 0);
 	set_ns(j, "weight_faults", st->weight_faults, st->weight_checks > 0);
+	if (r->golden.verdict) {
+		static const char *const words[] = {"unknown", "new", "same", "differs"};
+		js_set_str(j, "golden", words[r->golden.verdict]);
+		js_set_hex(j, "golden_hash", r->golden.hash);
+	}
 	if (st->finding.kind) {
 		js_set(j, "finding", finding_json(&st->finding));
 	}

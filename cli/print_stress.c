@@ -192,6 +192,14 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 		add_line(out, "", "p99.9 needs %llu samples", (unsigned long long)s->missing_p999);
 	}
 	add_output(out, st, s, style);
+	if (r->golden.verdict) {
+		const bool bad = r->golden.verdict == RUNS_GOLDEN_DIFFERS;
+		char text[RUNS_GOLDEN_TEXT];
+		runs_golden_text(&r->golden, st->golden_hash, text);
+		text_add(out, bad ? cmd_colour(style, CMD_BAD) : "");
+		add_line(out, bad ? "corruption" : "golden", "%s", text);
+		text_add(out, bad ? cmd_colour(style, CMD_PLAIN) : "");
+	}
 	if (s->delayed) {
 		add_line(out, "delayed",
 			"%d us before every second launch: launch %+.2f us, device %+.2f us, "

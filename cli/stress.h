@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/style.h"
 #include "runs/collect.h"
+#include "runs/golden.h"
 #include "runs/hist.h"
 #include "runs/readings.h"
 #include "stress/worker.h"
@@ -47,6 +48,7 @@ struct cmd_stress_result {
 	bool unanswered;                      /* the worker was silent when the time was over */
 	char trouble[240];                    /* a sentence for stderr; "": none */
 	int64_t run;                          /* in the store; 0: not recorded */
+	struct runs_golden_found golden;      /* the output against the stored hash */
 	const struct runs_readings *readings; /* of the GPU; never NULL */
 	uint64_t perturbed;                   /* GEMM samples that overlap one */
 	/* Of the self-test: host latencies in seconds with readings and without; else empty. */

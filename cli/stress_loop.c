@@ -396,6 +396,27 @@ static void run(struct cmd_stress_loop *l)
 	}
 }
 
+/* What is not recorded is compared all the same, where there is a store. */
+static void look_at_golden(const struct cmd_stress_loop *l, struct cmd_stress_result *r)
+{
+	const struct stress_status *st = &l->status;
+	struct runs_golden_key k = {.build = st->build, .seed = l->o->config.seed};
+	_cleanup_free_ char *path = NULL;
+	_cleanup_store_ struct runs_store *s = NULL;
+	struct runs_info named = {.seed = 0};
+	struct why why;
+	if (!st->build || !st->golden_hash || runs_store_path(l->o->store, &path, &why) < 0 ||
+		access(path, F_OK) || runs_store_open(path, RUNS_STORE_READ, &s, &why) < 0) {
+		return;
+	}
+	runs_info_configured(&named, &l->o->config);
+	text_copy(k.isa, sizeof(k.isa), st->isa);
+	text_copy(k.kernel, sizeof(k.kernel), st->kernel);
+	text_copy(k.shape, sizeof(k.shape), named.shape);
+	text_copy(k.dtype, sizeof(k.dtype), named.dtype);
+	runs_golden_look(s, &k, st->golden_hash, &r->golden, &why);
+}
+
 static void name_trouble(const struct cmd_stress_loop *l, struct cmd_stress_result *r)
 {
 	const struct stress_status *st = &l->status;
@@ -475,12 +496,20 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 		.with = &l->with,
 		.without = &l->without,
 	};
+	const bool recorded = l->session;
 	name_trouble(l, &r);
 	if (!unlocked) {
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
 	}
 	if (!close_record(l, &why)) {
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
+	}
+	if (recorded) {
+		struct runs_recorder_state st;
+		runs_recorder_state(l->recorder, &st);
+		r.golden = st.golden;
+	} else {
+		look_at_golden(l, &r);
 	}
 	*ret_loop = l;
 	*ret = r;

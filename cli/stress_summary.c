@@ -74,6 +74,7 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 	}
 	summarise_delay(r->delay, &s);
 	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 || st->finding.kind ||
+		    r->golden.verdict == RUNS_GOLDEN_DIFFERS ||
 		    (st->max_error >= 0 && st->max_error > st->error_limit);
 	*ret = s;
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/gemm_ref.h"
+#include "kernels/hash.h"
 #include "kernels/read.h"
 #if defined(HAVE_KERNELS_AVX2) || defined(HAVE_KERNELS_AVX512)
 #include "kernels/x86/gemm_x86.h"
@@ -89,4 +90,16 @@ const struct gemm_kernel *gemm_find(const char *name, enum gemm_dtype dtype)
 		}
 	}
 	return NULL;
+}
+
+extern const uint64_t gemm_cpu_sources; /* made by hash_sources.py */
+
+uint64_t gemm_cpu_build(void)
+{
+	uint64_t h = gemm_cpu_sources;
+
+	for (const char *c = __VERSION__; *c; c++) {
+		h = gemm_hash_element(h >> 32, (uint32_t)h ^ (unsigned char)*c);
+	}
+	return h ? h : 1;
 }

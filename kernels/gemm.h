@@ -45,6 +45,9 @@ const struct gemm_kernel *gemm_kernels(void);
 const struct gemm_kernel *gemm_pick(unsigned cpu_flags, enum gemm_dtype dtype);
 const struct gemm_kernel *gemm_find(const char *name, enum gemm_dtype dtype);
 
+/* Names the build of the CPU kernels: their sources and the compiler. Never 0. */
+uint64_t gemm_cpu_build(void);
+
 /*
  * The read ceiling: loops that read BYTES at P and return a value that depends on
  * all of it (so that no compiler drops the loads). Widths and unrolls differ; the best

@@ -45,6 +45,8 @@ struct runs_info {
 	double ceiling; /* 0: not measured */
 	char ceiling_kernel[32];
 	uint64_t golden, mismatches;
+	uint64_t build; /* for golden.h; these two are facts only, no columns */
+	char isa[16];
 	double max_error; /* < 0: not checked */
 	uint64_t clock_error_ns;
 	bool imported;

@@ -112,6 +112,9 @@ static void finished(struct runs_recorder *r, struct runs_item *it)
 		}
 		return;
 	}
+	if (it->golden.verdict) {
+		r->state.golden = it->golden;
+	}
 	switch (it->kind) {
 	case RUNS_ITEM_OPEN:
 		r->crash = it->crash;
@@ -126,6 +129,7 @@ static void finished(struct runs_recorder *r, struct runs_item *it)
 	case RUNS_ITEM_BEGIN:
 		r->state.phase = RUNS_REC_RECORDING;
 		r->state.run = it->run;
+		r->state.golden = (struct runs_golden_found){0};
 		break;
 	case RUNS_ITEM_END:
 		r->state.phase = RUNS_REC_READY;
@@ -235,6 +239,8 @@ void runs_recorder_facts(struct runs_recorder *r, const struct stress_status *st
 	f->dropped = st->dropped;
 	f->ceiling = st->ceiling_bytes_per_s;
 	f->golden = st->golden_hash;
+	f->build = st->max_error >= 0 && st->max_error <= st->error_limit ? st->build : 0;
+	text_copy(f->isa, sizeof(f->isa), st->isa);
 	f->mismatches = st->mismatches;
 	f->max_error = st->max_error;
 	f->clock_error_ns = st->clock_error_ns;

@@ -18,6 +18,7 @@
 #include "base/why.h"
 #include "runs/collect.h"
 #include "runs/env.h"
+#include "runs/golden.h"
 #include "runs/info.h"
 #include "stress/worker.h"
 
@@ -40,14 +41,15 @@ enum runs_recorder_phase {
 
 struct runs_recorder_state {
 	enum runs_recorder_phase phase;
-	char why[240];           /* FAILED */
-	char warning[240];       /* memory file system, disk nearly full; "" none */
-	int64_t run;             /* the open run; 0: none */
-	uint64_t last_commit_ns; /* CLOCK_MONOTONIC_RAW; 0: none yet */
-	uint64_t commit_ns;      /* how long the last commit took */
-	uint64_t waiting_ns;     /* age of the oldest item that is not committed; 0: none */
-	size_t waiting_seconds;  /* handed over and not committed yet */
-	uint64_t lost_seconds;   /* not stored: the disk was too slow, or failed */
+	char why[240];                   /* FAILED */
+	char warning[240];               /* memory file system, disk nearly full; "" none */
+	int64_t run;                     /* the open run; 0: none */
+	uint64_t last_commit_ns;         /* CLOCK_MONOTONIC_RAW; 0: none yet */
+	uint64_t commit_ns;              /* how long the last commit took */
+	uint64_t waiting_ns;             /* age of the oldest item that is not committed; 0: none */
+	size_t waiting_seconds;          /* handed over and not committed yet */
+	struct runs_golden_found golden; /* of the run: its output against the stored hash */
+	uint64_t lost_seconds;           /* not stored: the disk was too slow, or failed */
 };
 
 /* A run of an earlier boot that was still open: the machine went down while it ran. */

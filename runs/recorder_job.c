@@ -105,6 +105,8 @@ static int do_begin(struct runs_desk *d, struct runs_item *it)
 	r = runs_db_end(runs_store_db(d->store), r, &it->why);
 	if (!r) {
 		d->run = it->run;
+		d->golden = false;
+		d->begun = *run;
 		runs_store_reserve(d->store);
 	}
 	return r;
@@ -128,6 +130,34 @@ static int do_rollups(struct runs_desk *d, struct runs_item *it)
 			d->store, d->run, p->series, p->layer, p->hist, p->len, &it->why);
 	}
 	return r;
+}
+
+/* Once a run: its verified output against the stored hash; a difference is an event of the run. */
+static int do_golden(struct runs_desk *d, struct runs_item *it, int64_t now)
+{
+	const struct runs_info *f = &it->info;
+	struct runs_golden_key k = {.build = f->build, .seed = d->begun.seed};
+	char text[RUNS_GOLDEN_TEXT];
+	if (d->golden || !f->build || !f->golden) {
+		return 0;
+	}
+	text_copy(k.isa, sizeof(k.isa), f->isa);
+	text_copy(k.kernel, sizeof(k.kernel), f->kernel);
+	text_copy(k.shape, sizeof(k.shape), d->begun.shape);
+	text_copy(k.dtype, sizeof(k.dtype), d->begun.dtype);
+	int r = runs_golden_take(d->store, &k, f->golden, d->boot_id, now, &it->golden, &it->why);
+	if (r) {
+		return r;
+	}
+	d->golden = true;
+	if (it->golden.verdict != RUNS_GOLDEN_DIFFERS) {
+		return 0;
+	}
+	runs_golden_text(&it->golden, f->golden, text);
+	return runs_db_run(runs_store_db(d->store), &it->why,
+		"INSERT INTO events (run, from_ns, to_ns, source, code, note) VALUES"
+		" (?, ?, ?, 'golden', 0, ?)",
+		"iiis", d->run, (int64_t)d->begun.start_ns, (int64_t)d->begun.start_ns, text);
 }
 
 /* Items that belong to the open run: each is one transaction. */
@@ -159,6 +189,7 @@ static int do_write(struct runs_desk *d, struct runs_item *it)
 	if (!r && it->has_facts) {
 		it->info.id = d->run;
 		r = runs_write_facts(d->store, &it->info, &it->why);
+		r = r ? r : do_golden(d, it, now);
 	}
 	if (!r) {
 		r = runs_write_touched(d->store, d->run, now, &it->why);

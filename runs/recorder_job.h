@@ -16,9 +16,11 @@ struct runs_desk {
 	runs_capture_fn *capture;
 	struct runs_store *store;
 	char boot_id[RUNS_BOOT_ID_MAX];
-	int64_t run;    /* open run; 0: none */
-	int failed;     /* negative errno of the error after which nothing more is stored */
-	struct why why; /* its sentence */
+	int64_t run;            /* open run; 0: none */
+	bool golden;            /* its output was compared with the stored hash */
+	struct runs_info begun; /* what it was asked to be */
+	int failed;             /* negative errno of the error after which nothing more is stored */
+	struct why why;         /* its sentence */
 };
 
 enum runs_item_kind {
@@ -62,6 +64,7 @@ struct runs_item {
 	uint64_t done_ns, took_ns;
 	struct runs_crash crash;   /* OPEN */
 	struct runs_loaded loaded; /* LOAD */
+	struct runs_golden_found golden;
 	bool has_loaded;
 };
 

@@ -95,6 +95,12 @@ static const char *const migration[] = {
 	/* GPUs whose clocks are, or may be, locked by a run (clocks.h). */
 	"CREATE TABLE locked_clocks (address TEXT PRIMARY KEY, mhz INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, at INTEGER NOT NULL);",
+
+	/* Hashes of verified outputs, under all that their bits depend on (golden.h). */
+	"CREATE TABLE goldens (build INTEGER NOT NULL, isa TEXT NOT NULL, kernel TEXT NOT NULL,"
+	" shape TEXT NOT NULL, dtype TEXT NOT NULL, seed INTEGER NOT NULL, hash INTEGER NOT NULL,"
+	" since INTEGER NOT NULL, boot_id TEXT NOT NULL, seen INTEGER NOT NULL,"
+	" PRIMARY KEY (build, isa, kernel, shape, dtype, seed)) WITHOUT ROWID;",
 };
 
 int runs_store_schema_latest(void)

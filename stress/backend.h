@@ -42,6 +42,8 @@ struct stress_facts {
 	double max_error;      /* |y − ref| / Σ|w||x| over the rows checked; < 0: not checked */
 	double error_limit;    /* what rounding alone can explain */
 	uint64_t golden_hash;  /* of a verified output, 0: the first GEMM's hash is taken */
+	uint64_t build; /* of the kernels and numbers: what the hash depends on; 0: not known */
+	char isa[16];   /* "sm_90", "avx2" */
 };
 
 /* One read-only loop's result so far; of all, the best is the ceiling. */

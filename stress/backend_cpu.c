@@ -435,7 +435,10 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 		.max_error = b->max_error,
 		.error_limit = b->error_limit,
 		.golden_hash = b->golden_hash,
+		.build = gemm_cpu_build() + STRESS_DATA_VERSION,
 	};
+	const char *isa = cpu_flag_name(b->kernel->needs);
+	text_copy(ret->isa, sizeof(ret->isa), isa ? isa : "any");
 	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel->name);
 	text_copy(ret->device, sizeof(ret->device), *b->host.model ? b->host.model : "CPU");
 	if (b->pin_errno) {

@@ -18,6 +18,7 @@
 #include "stress/backend.h"
 #include "stress/bursts.h"
 #include "stress/clock_fit.h"
+#include "stress/data.h"
 #include "stress/gpu.h"
 
 enum {
@@ -259,7 +260,9 @@ static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
 		.max_error = b->check.error,
 		.error_limit = b->check.limit,
 		.golden_hash = b->check.hash,
+		.build = gemm_cuda_build() + STRESS_DATA_VERSION,
 	};
+	snprintf(ret->isa, sizeof(ret->isa), "sm_%d", g->dev->limits.cc);
 	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
 	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel.of->name);
 	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);

@@ -10,6 +10,9 @@
 
 #include "stress/worker.h"
 
+/* Raised when the same seed gives other numbers, or the same output another hash. */
+enum { STRESS_DATA_VERSION = 1 };
+
 /* Which matrix: each has a stream of random numbers of its own. */
 enum stress_matrix { STRESS_X, STRESS_W };
 

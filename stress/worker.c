@@ -261,6 +261,7 @@ static void read_state(struct stress_worker *w)
 	s.backend[sizeof(s.backend) - 1] = '\0';
 	s.device[sizeof(s.device) - 1] = '\0';
 	s.kernel[sizeof(s.kernel) - 1] = '\0';
+	s.isa[sizeof(s.isa) - 1] = '\0';
 	s.ceiling_kernel[sizeof(s.ceiling_kernel) - 1] = '\0';
 	s.address[sizeof(s.address) - 1] = '\0';
 	s.telemetry[sizeof(s.telemetry) - 1] = '\0';

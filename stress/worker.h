@@ -95,6 +95,8 @@ struct stress_status {
 	double ceiling_bytes_per_s; /* 0: not measured yet */
 	char ceiling_kernel[32];
 	uint64_t golden_hash; /* of the first valid output; 0: none */
+	uint64_t build;       /* of kernels and numbers, and */
+	char isa[16];         /* what they run on: the hash is the same wherever these are */
 	uint64_t mismatches;
 	uint64_t weight_checks;        /* copies whose checksum was taken, */
 	uint64_t weight_faults;        /* and was not theirs */

@@ -482,6 +482,8 @@ static void take_facts(struct engine *e)
 	s->max_error = f->max_error;
 	s->error_limit = f->error_limit;
 	s->golden_hash = f->golden_hash;
+	s->build = f->build;
+	text_copy(s->isa, sizeof(s->isa), f->isa);
 }
 
 static int start_watch(struct engine *e, struct why *why)
