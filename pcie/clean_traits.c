@@ -158,16 +158,12 @@ static bool is_doubled(const char *s, size_t len)
 
 static bool has_board_tags(const char *s, size_t len)
 {
-	static const char *const begin[] = {"[code", "[CODE", "[/"};
 	const char *end = s + len;
-
-	for (size_t k = 0; k < ARRAY_LEN(begin); k++) {
-		const char *p = s;
-		while ((p = memmem(p, (size_t)(end - p), begin[k], strlen(begin[k])))) {
-			if (clean_board_tag(p + 1, (size_t)(end - p) - 1)) {
-				return true;
-			}
-			p++;
+	for (const char *p = s; (p = memchr(p, '[', (size_t)(end - p))) && end - p > 4; p++) {
+		char c = p[1] == '/' ? p[2] | 0x20 : p[1] | 0x20; /* most brackets are sizes, ids */
+		if (c > 'b' && c < 't' && p[2] != 'i' &&
+			clean_board_tag(p + 1, (size_t)(end - p) - 1)) {
+			return true;
 		}
 	}
 	return false;
