@@ -11,15 +11,63 @@
 
 enum { FEW = 30 };
 
+/* Addresses of NVIDIA's GPUs on the machine, at most MAX. */
+static size_t find_gpus(const struct tui_app *a, char (*ret)[PCIE_ADDR_MAX], size_t max)
+{
+	const struct tui_survey *v = a->machine.survey;
+	size_t n = 0;
+	for (size_t i = 0; v && i < v->ngpu && n < max; i++) {
+		const struct pcie_device *d = &a->machine.snapshot->dev[v->listed[i]];
+		if (d->have_ids == PCIE_KNOWN && d->vendor == 0x10de) {
+			pcie_addr_format(d->addr, ret[n++]);
+		}
+	}
+	return n;
+}
+
+/* With the one that is shown all others too, when that is wanted. */
+static void start_fleet(struct tui_app *a)
+{
+	char address[TUI_FLEET + 1][PCIE_ADDR_MAX];
+	struct why why;
+	size_t n = find_gpus(a, address, ARRAY_LEN(address));
+	if (tui_fleet_start(&a->fleet, &a->live, address, n, a->now_ns, &why) < 0) {
+		tui_app_say(a, TUI_TONE_BAD, "%s", why.text);
+	}
+}
+
+void tui_app_next_gpu(struct tui_app *a)
+{
+	if (!a->fleet.n) {
+		tui_app_say(a, TUI_TONE_NOTE, "one GPU runs at most: e starts all of them");
+		return;
+	}
+	if (a->keep.session) {
+		tui_app_say(a, TUI_TONE_NOTE, "the GPU shown is recorded: R ends that first");
+		return;
+	}
+	tui_fleet_next(&a->fleet, &a->live);
+	a->phase_seen = a->live.status.phase;
+	a->stall_seen = a->live.status.stalled;
+	a->readings = (struct runs_readings){0};
+	tui_window_forget(&a->window);
+	tui_episodes_start(&a->slow, a->now_ns, false);
+	tui_app_say(a, TUI_TONE_PLAIN, "%s", a->live.config.device);
+}
+
 void tui_app_start(struct tui_app *a)
 {
 	struct why why;
+	tui_fleet_clear(&a->fleet, 0);
 	/* A recorded run is of one worker. */
 	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
 		"another start");
 	if (tui_live_start(&a->live, a->now_ns, &why) < 0) {
 		tui_app_say(a, TUI_TONE_BAD, "%s", why.text);
 		return;
+	}
+	if (a->fleet.wanted) {
+		start_fleet(a);
 	}
 	tui_window_forget(&a->window);
 	const struct stress_config *c = &a->live.config;
@@ -35,6 +83,7 @@ void tui_app_start_stop(struct tui_app *a)
 {
 	if (tui_live_active(&a->live)) {
 		tui_live_stop(&a->live, a->now_ns);
+		tui_fleet_stop(&a->fleet, a->now_ns);
 	} else {
 		tui_app_start(a);
 	}
@@ -48,6 +97,7 @@ void tui_app_pause(struct tui_app *a)
 		return;
 	}
 	tui_live_pause(&a->live, !a->live.want_pause);
+	tui_fleet_pause(&a->fleet, a->live.want_pause);
 	a->dirty = true;
 }
 
@@ -172,7 +222,7 @@ void tui_app_study(struct tui_app *a, const struct tui_study *s)
 
 enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE };
 
-static const char any_device[] = "the first";
+static const char any_device[] = "the first", all_devices[] = "all GPUs";
 
 static bool parse_pace(const char *s, uint64_t *ret)
 {
@@ -206,7 +256,20 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 	uint64_t n = 0;
 	const char *backend = m->field[BACKEND].value, *device = m->field[DEVICE].value;
 	text_copy(c.backend, sizeof(c.backend), !strcmp(backend, "best") ? "" : backend);
-	text_copy(c.device, sizeof(c.device), !strcmp(device, any_device) ? "" : device);
+	bool all = !strcmp(device, all_devices), any = !strcmp(device, any_device);
+	text_copy(c.device, sizeof(c.device), all || any ? "" : device);
+	if (!any && (!strcmp(backend, "cpu") || !strcmp(backend, "script"))) {
+		snprintf(m->error, sizeof(m->error),
+			"The %s back end has no devices: choose '%s', or another back end.",
+			backend, any_device);
+		m->focus = DEVICE;
+		return false;
+	}
+	char address[TUI_FLEET + 1][PCIE_ADDR_MAX];
+	if (all && find_gpus(a, address, ARRAY_LEN(address)) > 0) {
+		text_copy(c.device, sizeof(c.device), address[0]);
+		text_copy(c.backend, sizeof(c.backend), "cuda");
+	}
 	if (stress_shape_parse(m->field[SHAPE].value, &c.shape, &why) < 0) {
 		text_copy(m->error, sizeof(m->error), why.text);
 		m->focus = SHAPE;
@@ -227,7 +290,13 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 		m->focus = PACE;
 		return false;
 	}
+	if (c.threads && !strcmp(c.backend, "cuda")) {
+		text_copy(m->error, sizeof(m->error), "Threads are for the cpu back end.");
+		m->focus = THREADS;
+		return false;
+	}
 	a->live.config = c;
+	a->fleet.wanted = all;
 	tui_app_start(a);
 	return true;
 }
@@ -235,6 +304,10 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 static void add_devices(const struct tui_app *a, struct tui_field *f)
 {
 	tui_field_choice(f, any_device);
+	char address[2][PCIE_ADDR_MAX];
+	if (find_gpus(a, address, 2) == 2) {
+		tui_field_choice(f, all_devices);
+	}
 	const struct tui_survey *v = a->machine.survey;
 	for (size_t i = 0; v && i < v->ngpu; i++) {
 		char addr[PCIE_ADDR_MAX];
@@ -263,7 +336,11 @@ void tui_app_edit(struct tui_app *a)
 	if (*c->script) {
 		tui_field_choice(f, "script");
 	}
-	f = tui_modal_field(m, "device", *c->device ? c->device : any_device, "The GPU, for cuda.");
+	f = tui_modal_field(m, "device",
+		a->fleet.wanted ? all_devices
+		: *c->device    ? c->device
+				: any_device,
+		"The GPU, for cuda. Of all GPUs one is shown; D shows the next.");
 	add_devices(a, f);
 	snprintf(s, sizeof(s), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
 	tui_modal_field(m, "shape", s, "M x K x N: rows of x, length of a product, rows of W.");

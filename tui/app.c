@@ -43,7 +43,9 @@ bool tui_app_finish(struct tui_app *a)
 {
 	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
 		"the screen was left");
+	tui_fleet_stop(&a->fleet, a->now_ns);
 	tui_live_finish(&a->live, WORKER_PATIENCE_MS);
+	tui_fleet_clear(&a->fleet, WORKER_PATIENCE_MS);
 	tui_window_finish(&a->window);
 	pcie_plan_destroy(a->plan);
 	/* The store first: what was recorded matters more than a tidy scanner. */
@@ -127,7 +129,8 @@ void tui_app_plan(struct tui_app *a)
 
 bool tui_app_moving(const struct tui_app *a)
 {
-	return tui_live_active(&a->live) && a->live.status.phase != STRESS_PAUSED;
+	return (tui_live_active(&a->live) && a->live.status.phase != STRESS_PAUSED) ||
+	       tui_fleet_moving(&a->fleet);
 }
 
 const struct pcie_device *tui_app_device(const struct tui_app *a)
@@ -330,6 +333,9 @@ static void action_key(struct tui_app *a, uint32_t key)
 		break;
 	case 'R':
 		tui_app_record(a);
+		break;
+	case 'D':
+		tui_app_next_gpu(a);
 		break;
 	case 'S':
 		tui_app_study(a, tui_library_due(&a->library));

@@ -16,6 +16,7 @@
 #include "tui/canvas.h"
 #include "tui/checkup.h"
 #include "tui/episodes.h"
+#include "tui/fleet.h"
 #include "tui/heat.h"
 #include "tui/keep.h"
 #include "tui/list.h"
@@ -116,6 +117,7 @@ struct tui_app {
 	struct runs_readings readings; /* the device's last */
 
 	struct tui_live live;
+	struct tui_fleet fleet;
 	struct tui_episodes slow;
 	struct tui_neighbours neighbours;
 	bool decided; /* whether to start by itself was decided */
@@ -165,6 +167,8 @@ void tui_app_view(struct tui_app *a, size_t view);
 void tui_app_plan(struct tui_app *a);
 /* Moves the view's cursor to the next row (STEP -1: the one before) that holds a->search. */
 void tui_app_find(struct tui_app *a, int step, bool from_here);
+/* Shows the next of the GPUs that run. */
+void tui_app_next_gpu(struct tui_app *a);
 void tui_app_start_stop(struct tui_app *a);
 void tui_app_pause(struct tui_app *a);
 void tui_app_mark(struct tui_app *a);

@@ -138,6 +138,10 @@ static void describe_running(const struct tui_app *a, struct state_line *ret)
 		snprintf(ret->text, sizeof(ret->text), "running %s", t);
 	}
 	size_t n = strlen(ret->text);
+	if (a->fleet.n) {
+		n += (size_t)snprintf(ret->text + n, sizeof(ret->text) - n, " on %zu GPUs, %s",
+			a->fleet.n + 1, a->live.config.device);
+	}
 	if (a->keep.session) {
 		clock_text(t, sizeof(t), a->now_ns - MIN(a->keep.since_ns, a->now_ns));
 		n += (size_t)snprintf(ret->text + n, sizeof(ret->text) - n, ", recording '%s' %s",

@@ -113,6 +113,7 @@ static void suspend(struct loop *l)
 	bool paused = l->app.live.want_pause;
 	if (!paused) {
 		tui_live_pause(&l->app.live, true);
+		tui_fleet_pause(&l->app.fleet, true);
 	}
 	tui_screen_leave(l->screen);
 	kill(getpid(), SIGSTOP);
@@ -120,6 +121,7 @@ static void suspend(struct loop *l)
 	tui_screen_enter(l->screen);
 	if (!paused) {
 		tui_live_pause(&l->app.live, false);
+		tui_fleet_pause(&l->app.fleet, false);
 	}
 	resize(l);
 }

@@ -18,7 +18,7 @@ struct tui_modal;
 
 enum tui_modal_kind { TUI_MODAL_NONE, TUI_MODAL_NOTICE, TUI_MODAL_QUESTION, TUI_MODAL_FORM };
 
-enum { TUI_FIELDS = 8, TUI_FIELD_TEXT = 80, TUI_CHOICES = 8 };
+enum { TUI_FIELDS = 8, TUI_FIELD_TEXT = 80, TUI_CHOICES = 18 };
 
 struct tui_field {
 	const char *label, *help;

@@ -145,6 +145,19 @@ static void note_phase(struct tui_app *a)
 	}
 }
 
+/* The GPUs that are not shown. */
+static void tick_fleet(struct tui_app *a)
+{
+	struct tui_fleet *f = &a->fleet;
+	a->dirty |= tui_fleet_poll(f, a->now_ns);
+	for (size_t i = 0; i < f->n; i++) {
+		if (tui_fleet_failed(f, i)) {
+			tui_app_event(a, TUI_TONE_BAD, "%s: %s", f->other[i]->config.device,
+				f->other[i]->status.why);
+		}
+	}
+}
+
 static void take_samples(void *data, const struct stress_sample *s, size_t n)
 {
 	struct tui_app *a = data;
@@ -349,6 +362,7 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 		a->dirty = true;
 	}
 	note_phase(a);
+	tick_fleet(a);
 	tui_episodes_tick(&a->slow, a->live.worker ? (int)a->live.status.pid : 0, now_ns);
 	a->dirty |= tui_episodes_poll(&a->slow, now_ns);
 	tick_store(a);

@@ -5,7 +5,7 @@
 
 struct chapter {
 	const char *title;
-	struct tui_hint key[16];
+	struct tui_hint key[20];
 };
 
 static const struct chapter chapters[] = {
@@ -15,6 +15,7 @@ static const struct chapter chapters[] = {
 			{"e", "what runs: back end, shape, threads, pace"},
 			{"b", "what is shown becomes the baseline"},
 			{"R", "record what runs under a label; again: end it"},
+			{"D", "when all GPUs run: show the next one"},
 			{"S", "the study in progress: what comes next"},
 			{"+ -", "shorter, longer window"}, {"l", "linear or logarithmic axis"},
 			{"f", "freeze, go on"}, {"/ n N", "search in a list, next, previous"},

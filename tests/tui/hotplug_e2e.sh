@@ -23,29 +23,29 @@ echo "900000 5000 2000 4000000
 again" >"$dir/s"
 session 200x40
 keys "stty -g >$dir/before; clear; umockdev-wrapper $PLUG $dir/orders $BARSCOPE --script $dir/s --store $dir/store.db; echo status=\$?; stty -g >$dir/after" Enter
-expect 3000 '01:00.0' 'the GPU of the mocked machine'
+expect 3000 '41:00.0' 'the GPU of the mocked machine'
 expect 3000 '1 GPU, ' 'one GPU'
 expect 3000 'running' 'the stress runs beside it'
 
 say 'a GPU is plugged in'
 order plug
-expect 3000 '02:00.0' 'the new GPU in the list'
+expect 3000 '42:00.0' 'the new GPU in the list'
 expect 1000 '2 GPUs' 'both counted'
 keys 5
 expect 1000 '─ Events' 'the events'
-expect 1000 '02:00.0.*(new|added|appeared|is there)' 'the new GPU in the lane'
+expect 1000 '42:00.0.*(new|added|appeared|is there)' 'the new GPU in the lane'
 
 say 'a BAR grows, and no uevent tells of it'
 order resize
-expect 3000 '01:00.0 BAR 0 256 MiB.*16 GiB' 'the BAR in the lane'
+expect 3000 '41:00.0 BAR 0 256 MiB.*16 GiB' 'the BAR in the lane'
 
 say 'a link narrows'
 order narrow
-expect 3000 '01:00.0 link.*x16.*x8' 'the link in the lane'
+expect 3000 '41:00.0 link.*x16.*x8' 'the link in the lane'
 
 say 'the GPU is unplugged'
 order unplug
-expect 3000 '02:00.0.*(gone|removed)' 'its going in the lane'
+expect 3000 '42:00.0.*(gone|removed)' 'its going in the lane'
 keys 1
 expect 3000 '1 GPU, ' 'one GPU again'
 keys q
@@ -58,13 +58,35 @@ cmp -s "$dir/before" "$dir/after" || bad "the terminal's settings differ"
 
 say 'a GPU that somebody else uses is left alone, a free one is not'
 fakes="LD_LIBRARY_PATH=$FAKES"
-keys "clear; $fakes FAKE_NVML=address=0000:01:00.0,processes=2 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
-expect 3000 '01:00.0 is in use by process 1000.*and 1 more: s starts' 'the other user is named'
+keys "clear; $fakes FAKE_NVML=processes=2 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
+expect 3000 '41:00.0 is in use by process 1000.*and 1 more: s starts' 'the other user is named'
 expect 3000 'not started|is in use' 'nothing runs'
 keys q
 expect 3000 'status=0' 'quit'
-keys "clear; $fakes FAKE_NVML=address=0000:01:00.0,processes=0 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
+keys "clear; $fakes FAKE_NVML=processes=0 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
 expect 3000 'starting|warming up|running|s starts another' 'it starts on a free GPU'
+keys q
+expect 3000 'status=0' 'quit'
+
+say 'all GPUs at once: one works, of the other it is said that it does not'
+keys "clear; $fakes umockdev-wrapper $PLUG $dir/orders $BARSCOPE --no-start --shape 1x256x256 --store $dir/store.db; echo status=\$?" Enter
+expect 3000 '1 GPU, ' 'one GPU'
+order plug
+expect 3000 '2 GPUs' 'two GPUs'
+keys e
+expect 1500 '─ What runs ─' 'the form'
+keys Tab Right
+expect 1500 'all GPUs' 'the choice'
+keys Enter
+expect 3000 'running .*on 2 GPUs, 0000:' 'both are started'
+keys 5
+expect 3000 '0000:42:00.0: the NVIDIA driver has no device' 'the one that failed'
+keys D
+expect 3000 'the NVIDIA driver has no device at 0000:42:00.0' 'the other one is shown'
+keys D
+expect 3000 'running .*on 2 GPUs, 0000:41' 'and the first again'
+keys s
+expect 5000 'stopped' 'both stop'
 keys q
 expect 3000 'status=0' 'quit'
 

@@ -36,13 +36,13 @@ static void build(struct machine *m)
 	m->testbed = umockdev_testbed_new();
 	m->bridge = umockdev_testbed_add_device(m->testbed, "pci", "pci0000:00/0000:00:01.0", NULL,
 		"vendor", "0x8086", "device", "0x460d", "class", "0x060400", NULL, NULL);
-	m->gpu = add_gpu(m, "0000:01:00.0", small);
+	m->gpu = add_gpu(m, "0000:41:00.0", small);
 }
 
 static void obey(struct machine *m, const char *order)
 {
 	if (!strcmp(order, "plug") && !m->second) {
-		m->second = add_gpu(m, "0000:02:00.0", large);
+		m->second = add_gpu(m, "0000:42:00.0", large);
 	} else if (!strcmp(order, "unplug") && m->second) {
 		umockdev_testbed_uevent(m->testbed, m->second, "remove");
 		umockdev_testbed_remove_device(m->testbed, m->second);

@@ -271,6 +271,41 @@ static void the_past_can_be_read(void **state)
 
 /* The list of slow episodes names what stands beside them, and shows on the plot where each is. */
 /* A comparison's place on the ladder, and a study with the key that leads on. */
+/* Of several GPUs each comes to be shown in turn, with what is its own. */
+static void all_gpus_take_turns(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	struct tui_fleet *f = &a->fleet;
+	static const char *const address[] = {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"};
+	strcpy(a->live.config.device, address[0]);
+	for (size_t i = 1; i < ARRAY_LEN(address); i++) {
+		struct tui_live *l = calloc(1, sizeof(*l));
+		tui_live_init(l);
+		strcpy(l->config.device, address[i]);
+		f->other[f->n++] = l;
+	}
+	scene_phase(s, STRESS_RUNNING, true);
+	scene_run(s, 20);
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "running 1:23 on 3 GPUs, 0000:01:00.0"));
+	uint64_t samples = a->live.samples;
+	assert_true(samples > 0);
+	for (size_t i = 1; i <= ARRAY_LEN(address); i++) {
+		scene_keys(s, "D");
+		assert_string_equal(a->live.config.device, address[i % ARRAY_LEN(address)]);
+		assert_int_equal(a->live.samples, i % ARRAY_LEN(address) ? 0 : samples);
+		free(scene_text(s));
+	}
+	assert_true(tui_fleet_moving(f) == false);
+	assert_false(tui_fleet_failed(f, 1));
+	f->other[1]->status.phase = STRESS_DIED;
+	assert_true(tui_fleet_failed(f, 1));
+	assert_false(tui_fleet_failed(f, 1));
+	scene_destroy(s);
+}
+
 static void studies_and_their_verdicts(void **state)
 {
 	(void)state;
@@ -434,6 +469,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(removing_asks_first),
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
+		cmocka_unit_test(all_gpus_take_turns),
 		cmocka_unit_test(studies_and_their_verdicts),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
