@@ -10,10 +10,10 @@
 
 #define HIGH ((uint64_t)1 << 32)
 
-static void lay(struct plan_layout *l, uint64_t base, uint64_t size)
+static void lay(struct plan_layout *l, struct pcie_plan_range r)
 {
 	l->laid = xgrow(l->laid, l->nlaid, &l->caplaid, sizeof(*l->laid));
-	l->laid[l->nlaid++] = (struct pcie_plan_range){base, base + size - 1};
+	l->laid[l->nlaid++] = r;
 }
 
 /* Items of A with larger alignment first; equal ones keep their order. */
@@ -33,7 +33,10 @@ static void sort_items(struct plan_items *a)
 	}
 }
 
-/* Lays the items of A in SPACE; each goes to its lowest place. False when one has none. */
+/*
+ * Lays the items of A in SPACE; each goes to its lowest place. False when one has none. With
+ * KEPT they are the first in SPACE: all are remembered, so that the next unit keeps off them.
+ */
 static bool lay_items(struct plan_layout *l, struct plan_items *a,
 	const struct pcie_plan_range *space, size_t nspace, const struct plan_ranges *kept,
 	struct plan_part *part, uint64_t floor)
@@ -46,6 +49,7 @@ static bool lay_items(struct plan_layout *l, struct plan_items *a,
 	for (size_t i = 0; kept && i < l->nlaid; i++) {
 		plan_ranges_add(&used, l->laid[i], -1, "");
 	}
+	size_t first = used.n;
 	sort_items(a);
 	for (size_t i = 0; i < a->n && all; i++) {
 		uint64_t at = 0, have = 0;
@@ -64,6 +68,9 @@ static bool lay_items(struct plan_layout *l, struct plan_items *a,
 				p->place = at;
 			}
 		}
+	}
+	for (size_t i = first; kept && all && i < used.n; i++) {
+		lay(l, used.r[i]);
 	}
 	plan_ranges_finish(&used);
 	return all;
@@ -111,7 +118,6 @@ static bool place_in(struct plan_layout *l, int top, struct pcie_plan_item need,
 		bool ok = lay_items(l, &a, space, nspace, kept, part, floor);
 		plan_items_finish(&a);
 		if (ok) {
-			lay(l, l->at[top], need.size);
 			lay_below(l, top, part);
 			fit->has_place = true;
 			fit->place = l->at[top];
@@ -124,7 +130,6 @@ static bool place_in(struct plan_layout *l, int top, struct pcie_plan_item need,
 	bool ok = lay_items(l, &a, space, nspace, kept, part, floor);
 	plan_items_finish(&a);
 	if (ok && p->placed) {
-		lay(l, p->place, p->size);
 		fit->has_place = true;
 		fit->place = p->place;
 	}

@@ -348,6 +348,36 @@ static void two_behind_a_switch(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* GPUs right on a root bus, as in a guest: the small BARs of the one are in the way too. */
+static void each_on_the_root_bus(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = machine_pc();
+	machine_aperture(s, APERTURE, APERTURE + 32 * GIB - 1);
+	s->apertures_complete = true;
+	for (unsigned i = 0; i < 2; i++) {
+		int g = machine_gpu(s, i ? "0000:00:05.0" : "0000:00:04.0", -1);
+		machine_bar(s, g, 1, APERTURE + i * 512 * MIB, 256 * MIB);
+		machine_bar(s, g, 3, APERTURE + i * 512 * MIB + 256 * MIB, 32 * MIB);
+		machine_rebar(s, g, 1, 256 * MIB, SIZES(8, 14));
+		machine_vram(s, g, 16 * GIB);
+	}
+	pcie_snapshot_settle(s);
+	struct pcie_plan *p = plan(s, 0);
+	assert_int_equal(p->together[PCIE_PLAN_LEGACY], 1);
+	assert_int_equal(p->together[PCIE_PLAN_TIGHT], 1);
+	pcie_plan_destroy(p);
+
+	/* 16 GiB, 32 MiB behind it, and the next multiple of 16 GiB. */
+	s->aperture[0].limit = APERTURE + 48 * GIB - 1;
+	p = plan(s, 0);
+	assert_int_equal(p->together[PCIE_PLAN_LEGACY], 2);
+	assert_true(p->gpu[0].fit[0].bar_place == APERTURE);
+	assert_true(p->gpu[1].fit[0].bar_place == APERTURE + 32 * GIB);
+	pcie_plan_destroy(p);
+	pcie_snapshot_destroy(s);
+}
+
 static void no_aperture(void **state)
 {
 	(void)state;
@@ -394,6 +424,7 @@ int main(void)
 		cmocka_unit_test(without_a_device),
 		cmocka_unit_test(pinned_by_the_cards_switch),
 		cmocka_unit_test(two_behind_a_switch),
+		cmocka_unit_test(each_on_the_root_bus),
 		cmocka_unit_test(no_aperture),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
