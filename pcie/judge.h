@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rules share: facts derived once per machine and once per GPU, and how a
- * verdict is filled. Only rule_*.c, cause.c and verdict.c include this.
+ * What verdicts and plans share: facts derived once per machine and once per GPU, and how
+ * a verdict is filled. For rule_*.c, cause.c, advice.c, verdict.c and plan_commands.c alone.
  *
  * Nothing here decides an answer. A derived fact keeps the distinction between "no" and
  * "not known", and says how sure it is, so that a missing reading weakens a verdict and

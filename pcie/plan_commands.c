@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "pcie/gpu_kind.h"
+#include "pcie/judge.h"
 #include "pcie/path.h"
 #include "pcie/plan_layout.h"
 #include "pcie/rebar.h"
@@ -49,22 +50,6 @@ static void note(struct pcie_plan *p, const char *fmt, ...)
 	p->note = xgrow(p->note, p->nnote, &p->capnote, sizeof(*p->note));
 	p->note[p->nnote++] = format(fmt, ap);
 	va_end(ap);
-}
-
-/* What is known of the machine that commands depend on. */
-struct machine {
-	bool guest, pc, apple;
-};
-
-static struct machine find_machine(const struct pcie_snapshot *s)
-{
-	const struct pcie_host *h = &s->host;
-	struct machine m = {
-		.guest = h->have_virtual == PCIE_KNOWN && h->is_virtual,
-		.apple = h->have_dmi == PCIE_KNOWN && strstr(h->sys_vendor, "Apple"),
-	};
-	m.pc = h->have_arch == PCIE_KNOWN && (!strcmp(h->arch, "x86_64") || h->arch[0] == 'i');
-	return m;
 }
 
 /* The number that resourceN_resize takes: 2^n MiB. */
@@ -113,11 +98,11 @@ static bool needs_work(const struct pcie_plan_gpu *g)
 }
 
 static void add_settings(struct pcie_plan *p, const struct pcie_snapshot *s,
-	const struct machine *m, const struct pcie_plan_gpu *g)
+	const struct pcie_machine *m, const struct pcie_plan_gpu *g)
 {
 	const struct pcie_device *d = &s->dev[g->dev];
 
-	if (m->pc && !m->guest && !m->apple) {
+	if (m->pc == PCIE_YES && m->guest != PCIE_YES && !m->apple) {
 		if (blocked_by(p, g, PCIE_PLAN_NO_APERTURE)) {
 			add(p, "firmware setup: \"Above 4G Decoding\" on, CSM off");
 		}
@@ -248,7 +233,7 @@ static uint64_t round_up_power(uint64_t v)
  * sum of the aligned BARs, as a power of two, holds them by either rule.
  */
 static void add_guest_numbers(
-	struct pcie_plan *p, const struct pcie_snapshot *s, const struct machine *m)
+	struct pcie_plan *p, const struct pcie_snapshot *s, const struct pcie_machine *m)
 {
 	uint64_t sum = 0, most = 0;
 
@@ -271,7 +256,7 @@ static void add_guest_numbers(
 	}
 	unsigned long long mib = round_up_power(2 * sum) >> 20;
 	unsigned long long port = round_up_power(most) >> 20;
-	if (m->guest) {
+	if (m->guest == PCIE_YES) {
 		add(p,
 			"on the host, for QEMU with OVMF: -fw_cfg "
 			"name=opt/ovmf/X-PciMmio64Mb,string=%llu",
@@ -291,7 +276,8 @@ static void add_guest_numbers(
 
 void pcie_plan_add_commands(struct pcie_plan *p, const struct pcie_snapshot *s)
 {
-	struct machine m = find_machine(s);
+	struct pcie_machine m;
+	pcie_machine_init(&m, s);
 
 	for (size_t i = 0; i < p->ngpu; i++) {
 		if (needs_work(&p->gpu[i])) {

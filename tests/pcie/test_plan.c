@@ -398,6 +398,21 @@ static void no_aperture(void **state)
 	assert_non_null(strstr(p->command[0], "Above 4G Decoding"));
 	pcie_plan_destroy(p);
 
+	/* A PC by its name or by its chipset, as verdicts take it; Itanium is none. */
+	static const struct {
+		const char *arch;
+		bool pc;
+	} machine[] = {{"amd64", true}, {"i686", true}, {"", true}, {"ia64", false}};
+	for (size_t i = 0; i < ARRAY_LEN(machine); i++) {
+		strcpy(s->host.arch, machine[i].arch);
+		s->host.have_arch = machine[i].arch[0] ? PCIE_KNOWN : PCIE_UNKNOWN;
+		p = plan(s, 0);
+		assert_int_equal(has_command(p, "Above 4G Decoding"), machine[i].pc);
+		pcie_plan_destroy(p);
+	}
+	strcpy(s->host.arch, "x86_64");
+	s->host.have_arch = PCIE_KNOWN;
+
 	/* Below 4 GiB there is room for 512 MiB in this hole. */
 	p = plan(s, 512 * MIB);
 	assert_int_equal(p->gpu[0].fit[0].fits, PCIE_YES);
