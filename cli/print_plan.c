@@ -18,17 +18,28 @@ static void coloured(const struct page *g, enum cmd_colour c, const char *s)
 	text_addf(g->out, "%s%s%s", cmd_colour(g->style, c), s, cmd_colour(g->style, CMD_PLAIN));
 }
 
+/* "BAR 1", or "VRAM BAR" where the text numbers none. */
+enum { BAR_NAME_MAX = 16 };
+static const char *bar_name(const struct pcie_plan_gpu *gpu, char buf[static BAR_NAME_MAX])
+{
+	if (gpu->bar < 0) {
+		return "VRAM BAR";
+	}
+	snprintf(buf, BAR_NAME_MAX, "BAR %d", gpu->bar);
+	return buf;
+}
+
 static void add_where(
 	const struct pcie_plan_gpu *gpu, const struct pcie_plan_fit *f, struct text *t)
 {
-	char need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX];
+	char need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX], name[BAR_NAME_MAX];
 
 	if (!f->need) {
 		text_addf(t, "it has that size already, at 0x%llx", (unsigned long long)f->place);
 		return;
 	}
 	bool window = f->need != gpu->target || f->place != f->bar_place;
-	text_addf(t, "BAR %d at 0x%llx", gpu->bar, (unsigned long long)f->bar_place);
+	text_addf(t, "%s at 0x%llx", bar_name(gpu, name), (unsigned long long)f->bar_place);
 	if (window) {
 		text_addf(t, ", in a window of %s at 0x%llx (a multiple of %s)",
 			text_size(f->need, need), (unsigned long long)f->place,
@@ -119,7 +130,7 @@ static bool same_fit(const struct pcie_plan_fit *a, const struct pcie_plan_fit *
 static void print_gpu(const struct page *g, const struct pcie_plan_gpu *gpu)
 {
 	const struct pcie_device *d = &g->s->dev[gpu->dev];
-	char line[320] = "", addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX];
+	char line[320] = "", addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX], name[BAR_NAME_MAX];
 
 	cmd_append(line, sizeof(line), "%s  %s",
 		d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)",
@@ -129,11 +140,7 @@ static void print_gpu(const struct page *g, const struct pcie_plan_gpu *gpu)
 	text_add(g->out, cmd_colour(g->style, CMD_PLAIN));
 
 	line[0] = '\0';
-	if (gpu->bar >= 0) {
-		cmd_append(line, sizeof(line), "BAR %d", gpu->bar);
-	} else {
-		cmd_append(line, sizeof(line), "VRAM BAR");
-	}
+	cmd_append(line, sizeof(line), "%s", bar_name(gpu, name));
 	if (gpu->has_current) {
 		cmd_append(line, sizeof(line), " is %s", text_size(gpu->current, size));
 	}
