@@ -35,9 +35,10 @@ static void judge_boot(const struct pcie_judge *j, struct pcie_verdict *v)
 			"this guest was started without UEFI");
 	} else {
 		pcie_say(v, "legacy", PCIE_PROVEN, PCIE_LEVEL_NOTE,
-			"started the legacy way: CSM is on");
-		pcie_advise(v, "with CSM on many boards switch Above 4G Decoding and Resizable BAR "
-			       "off: install for UEFI, then switch CSM off");
+			"started the legacy way (BIOS, or UEFI with CSM)");
+		pcie_advise(v, "where the firmware is UEFI, install for it, then switch CSM off: "
+			       "with CSM on many boards switch Above 4G Decoding and Resizable BAR "
+			       "off");
 	}
 }
 
