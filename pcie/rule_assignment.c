@@ -110,8 +110,8 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 	if (j->broken && !j->all_slots_seen) {
 		pcie_against(v, "B5", "kernel log", "%s", pcie_line_text(j->s, j->broken->line));
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
-			"the driver did not start (%s), and not all BARs are shown here",
-			"which a missing BAR does to it");
+			"the driver did not start, as it does when a BAR has no address; not all "
+			"BARs are shown here");
 		return;
 	}
 	if (n.open || !n.placed) {
