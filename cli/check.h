@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Verdicts for a program (JSON, DESIGN section 5) and for a person, and requirements. Pure. */
+/* Verdicts for a program (JSON, barscope.verdicts/1) and for a person, and requirements. Pure. */
 #pragma once
 
 #include "base/json.h"

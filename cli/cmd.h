@@ -6,7 +6,7 @@
 
 #include "base/why.h"
 
-/* DESIGN, "Exit statuses": 1 beats 2 beats 0. */
+/* Exit statuses (barscope(1)): 1 beats 2 beats 0. */
 enum {
 	EXIT_FINE = 0,
 	EXIT_FINDING = 1,

@@ -5,10 +5,6 @@
 
 #include "pcie/log_explain.h"
 
-#include <stdlib.h>
-
-#include "pcie/log_explain.h"
-
 static struct js *evidence_json(const struct pcie_evidence *e, size_t n)
 {
 	struct js *a = js_array();

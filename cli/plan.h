@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A plan for a program (JSON, DESIGN section 5) and for a person. Pure. */
+/* A plan for a program (JSON, barscope.plan/1) and for a person. Pure. */
 #pragma once
 
 #include "base/json.h"

@@ -9,7 +9,7 @@
 #include "runs/describe.h"
 #include "runs/info.h"
 
-/* barscope.runs/1 (DESIGN section 5). */
+/* barscope.runs/1. */
 int cmd_runs_json(
 	struct runs_store *s, const struct runs_list *l, struct js **ret, struct why *why);
 int cmd_runs_table(struct text *t, struct runs_store *s, const struct runs_list *l,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The arguments that every command with a SOURCE shares (DESIGN section 5). */
+/* The arguments that every command with a SOURCE shares. */
 #pragma once
 
 #include <stdbool.h>

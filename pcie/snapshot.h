@@ -9,7 +9,7 @@
  * call. One owner; no function here is safe on a snapshot that another thread
  * changes.
  *
- * A group of facts has four states (DESIGN: "truth rules"). UNKNOWN: nobody
+ * A group of facts has four states. UNKNOWN: nobody
  * looked. ABSENT: looked, and it is not there. DENIED: the source refused
  * (privilege, sleeping device). KNOWN: the members are valid. Only KNOWN makes
  * the members mean anything.

@@ -23,7 +23,7 @@ int pcie_text_scan(const char *name, const char *data, size_t len, struct pcie_s
 	struct why *why);
 
 /*
- * Adds what FROM knows to INTO (DESIGN, "Truth rules"): the kernel's view and
+ * Adds what FROM knows to INTO: the kernel's view and
  * the register view stay side by side, bytes beat text for ids and capabilities
  * only, a log's last state fills what nobody else saw, and a log that
  * contradicts the machine is another boot: history only, with a note. Each fact

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two sides against each other (DESIGN, rule 6). The unit is the boot; one endpoint is tested,
+ * Two sides against each other. The unit is the boot; one endpoint is tested,
  * the spread of the host latency of the first configuration, the rest is description unless
  * there are boots enough for all. Pure; any thread.
  */
@@ -82,5 +82,5 @@ void runs_compare_reasons(struct runs_comparison *c, const char *const *despite,
 bool runs_compare_may_differ(
 	const struct runs_side *a, const struct runs_side *b, const char *name);
 
-/* DESIGN's exit status of a verdict: 0, 1 or 2. */
+/* The exit status of a verdict: 0, 1 or 2. */
 int runs_verdict_status(enum runs_verdict v);

@@ -48,7 +48,7 @@ int runs_hist_merge(struct runs_hist *dst, const struct runs_hist *src);
 uint64_t runs_hist_quantile(const struct runs_hist *h, double q);
 double runs_hist_mean(const struct runs_hist *h);
 
-/* (p95 − p5) / 2 / p50, a share (DESIGN, rule 9); NaN when empty or p50 is 0. */
+/* (p95 − p5) / 2 / p50, a share; NaN when empty or p50 is 0. */
 double runs_hist_band(const struct runs_hist *h);
 
 /* How many values are at or above NS, to the width of a bucket. */

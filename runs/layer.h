@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layers of one launch (DESIGN, section 3), as runs keep them. The numbers stand in
+ * The layers of one launch, as runs keep them. The numbers stand in
  * stores and bundles: they are never changed, new ones go to the end. Values are ns, those
  * of RUNS_CYCLES are SM cycles.
  */

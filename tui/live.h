@@ -39,7 +39,7 @@ struct tui_live {
 	bool (*witness)(const struct stress_sample *s, struct runs_event *ret);
 };
 
-/* What a window of samples says; the band as DESIGN's rule 9 has it. */
+/* What a window of samples says; the band is (p95 − p5) / 2 / p50. */
 struct tui_figures {
 	uint64_t n, p5, p50, p95, p99, p999, min, max;
 	double band;                /* a share; NaN: no samples */
