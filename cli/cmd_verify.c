@@ -9,7 +9,10 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/dump.h"
 #include "cli/tune.h"
+#include "kernels/cuda/table.h"
+#include "stress/data.h"
 
 static const char help[] =
 	"usage: barscope verify [OPTIONS]\n\n"
@@ -17,6 +20,8 @@ static const char help[] =
 	"bias and ReLU or GELU, and with all signs taken off; and whether every copy of the\n"
 	"weights gives the same bits. One kernel that accumulates in FP16 is there to fail: it\n"
 	"shows that the bound can be missed.\n\n" CMD_TUNE_HELP
+	"  --dump FILE      write one kernel's output, of --kernel or the first, to FILE\n"
+	"  --against FILE   compare every output with that one, element by element\n"
 	"  --json           for programs (schema barscope.verify/1)\n\n"
 	"Exit status: 0 all right, 1 a kernel computes wrong, 3 usage or failure, 4 no GPU.\n";
 
@@ -77,7 +82,108 @@ static void add_check(
 	}
 }
 
-static char *as_text(const struct cmd_tune_result *r, const struct stress_config *c)
+struct against {
+	const struct cmd_dump *dump; /* NULL: nothing to compare with */
+	const char *file;            /* to write; NULL: nothing */
+	const struct stress_config *config;
+	bool wrote;
+	struct why why; /* writing failed */
+	struct {
+		char kernel[40];
+		struct cmd_dump_diff diff;
+	} row[CMD_TUNE_ROWS];
+	size_t n;
+};
+
+static void take_output(struct cmd_tune_result *r, const char *kernel, const void *y, size_t bytes)
+{
+	struct against *a = r->data;
+	const struct gemm_cuda_kernel *k = gemm_cuda_find(kernel);
+
+	if (a->dump && a->n < CMD_TUNE_ROWS && bytes == a->dump->bytes) {
+		text_copy(a->row[a->n].kernel, sizeof(a->row[a->n].kernel), kernel);
+		cmd_dump_compare(a->dump, y, &a->row[a->n++].diff);
+	}
+	if (a->file && !a->wrote && k && (!k->wrong || *a->config->kernel)) {
+		struct cmd_dump d = {
+			.shape = a->config->shape,
+			.dtype = a->config->dtype,
+			.seed = a->config->seed,
+			.build = gemm_cuda_build() + STRESS_DATA_VERSION,
+			.y = y,
+			.bytes = bytes,
+		};
+
+		text_copy(d.kernel, sizeof(d.kernel), kernel);
+		snprintf(d.isa, sizeof(d.isa), "sm_%d", r->facts.cc);
+		a->wrote = cmd_dump_write(a->file, &d, &a->why) == 0;
+	}
+}
+
+/* The dump's own kernel must give its bits again; others sum in another order. */
+static bool must_agree(const struct against *a, const struct cmd_tune_result *r, size_t i)
+{
+	char isa[16];
+
+	snprintf(isa, sizeof(isa), "sm_%d", r->facts.cc);
+	return !strcmp(a->row[i].kernel, a->dump->kernel) && !strcmp(isa, a->dump->isa) &&
+	       a->dump->build == gemm_cuda_build() + STRESS_DATA_VERSION;
+}
+
+static void add_against(struct text *out, const struct against *a, const struct cmd_tune_result *r)
+{
+	if (!a->dump) {
+		return;
+	}
+	text_addf(out, "\nelement by element against the dump of %s:\n", a->dump->kernel);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct cmd_dump_diff *d = &a->row[i].diff;
+
+		text_addf(out, "%-20s ", a->row[i].kernel);
+		if (!d->differ) {
+			text_add(out, "the same bits\n");
+			continue;
+		}
+		text_addf(out, "%llu of %llu differ, most y[%u][%u]: %.9g, was %.9g%s\n",
+			(unsigned long long)d->differ, (unsigned long long)d->outputs, d->m, d->n,
+			d->is, d->was, must_agree(a, r, i) ? "  WRONG: same kernel" : "");
+	}
+}
+
+static bool disagrees(const struct against *a, const struct cmd_tune_result *r)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->row[i].diff.differ && must_agree(a, r, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct js *against_json(const struct against *a, const struct cmd_tune_result *r)
+{
+	struct js *rows = js_array();
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct cmd_dump_diff *d = &a->row[i].diff;
+		struct js *o = js_object();
+
+		js_set_str(o, "name", a->row[i].kernel);
+		js_set_bool(o, "must_agree", must_agree(a, r, i));
+		js_set_u64(o, "outputs", d->outputs);
+		js_set_u64(o, "differ", d->differ);
+		if (d->differ) {
+			js_set_real(o, "largest", d->largest);
+			js_set_u64(o, "m", d->m);
+			js_set_u64(o, "n", d->n);
+		}
+		js_push(rows, o);
+	}
+	return rows;
+}
+
+static char *as_text(
+	const struct cmd_tune_result *r, const struct stress_config *c, const struct against *a)
 {
 	struct text out = {0};
 
@@ -108,6 +214,7 @@ static char *as_text(const struct cmd_tune_result *r, const struct stress_config
 		"sum of |w||x|. bound: what FP32 sums and one rounding explain there. 1e-2: whether\n"
 		"the customary 1e-2 of |y| holds everywhere; wrong kernels can pass that one, and\n"
 		"right ones miss it near zero.\n");
+	add_against(&out, a, r);
 	return text_steal(&out);
 }
 
@@ -127,7 +234,8 @@ static struct js *check_json(const struct stress_tune_error *e)
 	return o;
 }
 
-static char *as_json(const struct cmd_tune_result *r, const struct stress_config *c)
+static char *as_json(
+	const struct cmd_tune_result *r, const struct stress_config *c, const struct against *a)
 {
 	static const char *const keys[STRESS_TUNE_CHECKS] = {
 		[STRESS_TUNE_RELU] = "relu",
@@ -161,6 +269,9 @@ static char *as_json(const struct cmd_tune_result *r, const struct stress_config
 		js_push(rows, o);
 	}
 	js_set(j, "kernels", rows);
+	if (a->dump) {
+		js_set(j, "against", against_json(a, r));
+	}
 	char *s = js_text(j);
 
 	js_free(j);
@@ -170,11 +281,14 @@ static char *as_json(const struct cmd_tune_result *r, const struct stress_config
 int cmd_verify(int argc, char **argv)
 {
 	struct cmd_tune_args a = {0};
+	const char *dump = NULL, *file = NULL;
 	const struct cmd_option options[] = {
 		{"shape", NULL, &a.shape, 0},
 		{"dtype", NULL, &a.dtype, 0},
 		{"device", NULL, &a.device, 0},
 		{"kernel", NULL, &a.kernel, 0},
+		{"dump", NULL, &dump, 0},
+		{"against", NULL, &file, 0},
 		{"json", &a.json, NULL, 0},
 	};
 	struct stress_tune_options o = {.check_terms = UINT64_MAX, .thorough = true};
@@ -189,28 +303,47 @@ int cmd_verify(int argc, char **argv)
 		return status;
 	}
 	o.config.copies = copies;
-	static struct cmd_tune_result r; /* tens of KiB */
+	struct cmd_dump given = {.text = NULL};
+	static struct cmd_tune_result r; /* tens of KiB, */
+	static struct against against;   /* these too */
+	struct why why;
 
-	status = cmd_tune_run("verify", &o, &r);
-	if (status) {
+	if (file && cmd_dump_read(file, &given, &why) < 0) {
+		return cmd_fail(EXIT_USAGE, "verify: %s", why.text);
+	}
+	if (file && (memcmp(&given.shape, &o.config.shape, sizeof(given.shape)) != 0 ||
+			    given.dtype != o.config.dtype || given.seed != o.config.seed)) {
+		status = cmd_fail(EXIT_USAGE,
+			"verify: %s is of %ux%ux%u %s with seed %llu, which is not what is verified",
+			file, given.shape.m, given.shape.k, given.shape.n,
+			given.dtype == STRESS_F16 ? "f16" : "f32", (unsigned long long)given.seed);
+		cmd_dump_finish(&given);
 		return status;
 	}
-	_cleanup_free_ char *s = a.json ? as_json(&r, &o.config) : as_text(&r, &o.config);
-
-	size_t checked = 0;
+	against = (struct against){.dump = file ? &given : NULL, .file = dump, .config = &o.config};
+	r.output = dump || file ? take_output : NULL;
+	r.data = &against;
+	status = cmd_tune_run("verify", &o, &r);
+	if (!status && dump && !against.wrote) {
+		status = cmd_fail(EXIT_USAGE, "verify: %s",
+			*against.why.text ? against.why.text : "no kernel gave an output to dump");
+	}
+	if (status) {
+		cmd_dump_finish(&given);
+		return status;
+	}
+	_cleanup_free_ char *s =
+		a.json ? as_json(&r, &o.config, &against) : as_text(&r, &o.config, &against);
 
 	status = cmd_print(s);
+	if (disagrees(&against, &r)) {
+		status = EXIT_FINDING;
+	}
+	cmd_dump_finish(&given);
 	for (size_t i = 0; i < r.n; i++) {
-		if (*r.row[i].refused) {
-			continue;
-		}
-		if (!r.row[i].wrong && !passes(&r.row[i])) {
+		if (!r.row[i].wrong && !*r.row[i].refused && !passes(&r.row[i])) {
 			return EXIT_FINDING;
 		}
-		checked++;
-	}
-	if (status == EXIT_FINE && checked == 0) {
-		return cmd_fail(EXIT_UNDETERMINED, "verify: no kernel could be checked");
 	}
 	return status;
 }

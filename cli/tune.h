@@ -11,6 +11,10 @@ struct cmd_tune_result {
 	struct stress_tune_facts facts;
 	struct stress_tune_row row[CMD_TUNE_ROWS];
 	size_t n;
+
+	/* Set by the caller; NULL: nobody wants the outputs. Each own kernel's, as it comes. */
+	void (*output)(struct cmd_tune_result *r, const char *kernel, const void *y, size_t bytes);
+	void *data; /* the caller's */
 };
 
 /*

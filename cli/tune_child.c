@@ -15,11 +15,15 @@
 
 /* One message on the pipe: parent and child are the same program. */
 struct message {
-	enum { FACTS, ROW, END } kind; /* END comes last, with what went wrong */
-	int error;                     /* TROUBLE: negative errno */
+	enum { FACTS, ROW, OUTPUT, END } kind; /* END comes last, with what went wrong */
+	int error;                             /* TROUBLE: negative errno */
 	union {
 		struct stress_tune_facts facts;
 		struct stress_tune_row row;
+		struct {
+			char kernel[40];
+			size_t bytes; /* behind the message */
+		} output;
 		struct why why;
 	} u;
 };
@@ -29,11 +33,11 @@ struct pipe_sink {
 	int fd;
 };
 
-static void put(int fd, const struct message *m)
+static void put_bytes(int fd, const void *bytes, size_t n_bytes)
 {
-	const char *p = (const char *)m;
+	const char *p = bytes;
 
-	for (size_t left = sizeof(*m); left > 0;) {
+	for (size_t left = n_bytes; left > 0;) {
 		const ssize_t n = write(fd, p, left);
 
 		if (n < 0 && errno != EINTR) {
@@ -42,6 +46,20 @@ static void put(int fd, const struct message *m)
 		p += n > 0 ? n : 0;
 		left -= n > 0 ? (size_t)n : 0;
 	}
+}
+
+static void put(int fd, const struct message *m)
+{
+	put_bytes(fd, m, sizeof(*m));
+}
+
+static void put_output(struct stress_tune_sink *s, const char *kernel, const void *y, size_t bytes)
+{
+	struct message m = {.kind = OUTPUT, .u.output.bytes = bytes};
+
+	text_copy(m.u.output.kernel, sizeof(m.u.output.kernel), kernel);
+	put(((struct pipe_sink *)s)->fd, &m);
+	put_bytes(((struct pipe_sink *)s)->fd, y, bytes);
 }
 
 static void put_facts(struct stress_tune_sink *s, const struct stress_tune_facts *f)
@@ -58,9 +76,9 @@ static void put_row(struct stress_tune_sink *s, const struct stress_tune_row *r)
 	put(((struct pipe_sink *)s)->fd, &m);
 }
 
-static void run_child(const struct stress_tune_options *o, int fd)
+static void run_child(const struct stress_tune_options *o, bool outputs, int fd)
 {
-	struct pipe_sink p = {.sink = {put_facts, put_row}, .fd = fd};
+	struct pipe_sink p = {.sink = {put_facts, put_row, outputs ? put_output : NULL}, .fd = fd};
 	struct message m = {.kind = END};
 
 	m.error = stress_tune(o, &p.sink, &m.u.why);
@@ -68,19 +86,36 @@ static void run_child(const struct stress_tune_options *o, int fd)
 	_exit(0);
 }
 
-static bool get(int fd, struct message *m)
+static bool get_bytes(int fd, void *ret, size_t bytes)
 {
-	char *p = (char *)m;
+	char *p = ret;
 	size_t have = 0;
 
-	while (have < sizeof(*m)) {
-		const ssize_t n = read(fd, p + have, sizeof(*m) - have);
+	while (have < bytes) {
+		const ssize_t n = read(fd, p + have, bytes - have);
 
 		if (n == 0 || (n < 0 && errno != EINTR)) {
 			return false;
 		}
 		have += n > 0 ? (size_t)n : 0;
 	}
+	return true;
+}
+
+static bool get(int fd, struct message *m)
+{
+	return get_bytes(fd, m, sizeof(*m));
+}
+
+/* An output that follows its message. False: the child is gone, or there is no memory. */
+static bool get_output(int fd, const struct message *m, struct cmd_tune_result *ret)
+{
+	_cleanup_free_ char *y = malloc(m->u.output.bytes);
+
+	if (!y || !get_bytes(fd, y, m->u.output.bytes)) {
+		return false;
+	}
+	ret->output(ret, m->u.output.kernel, y, m->u.output.bytes);
 	return true;
 }
 
@@ -130,15 +165,17 @@ int cmd_tune_run(const char *cmd, const struct stress_tune_options *o, struct cm
 	}
 	if (pid == 0) {
 		close(fd[0]);
-		run_child(o, fd[1]);
+		run_child(o, ret->output, fd[1]);
 	}
 	close(fd[1]);
-	*ret = (struct cmd_tune_result){0};
+	*ret = (struct cmd_tune_result){.output = ret->output, .data = ret->data};
 	while (get(fd[0], &m)) {
 		if (m.kind == FACTS) {
 			ret->facts = m.u.facts;
 		} else if (m.kind == ROW && ret->n < CMD_TUNE_ROWS) {
 			ret->row[ret->n++] = m.u.row;
+		} else if (m.kind == OUTPUT && !get_output(fd[0], &m, ret)) {
+			break;
 		} else if (m.kind == END) {
 			ended = true;
 			error = m.error;

@@ -431,6 +431,9 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 	sink->facts(sink, &f);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		r = check(t, &t->c[i], why);
+		if (r == 0 && sink->output && t->c[i].row.error >= 0) {
+			sink->output(sink, t->c[i].row.name, g->hy, g->y_bytes);
+		}
 		if (r == 0 && t->o->rounds > 0 && !*t->c[i].row.refused) {
 			r = make_graph(t, &t->c[i], why);
 		}

@@ -76,6 +76,8 @@ struct stress_tune_options {
 struct stress_tune_sink {
 	void (*facts)(struct stress_tune_sink *s, const struct stress_tune_facts *f); /* first */
 	void (*row)(struct stress_tune_sink *s, const struct stress_tune_row *r);
+	/* NULL allowed: an own kernel's M × N outputs, as they were checked. */
+	void (*output)(struct stress_tune_sink *s, const char *kernel, const void *y, size_t bytes);
 };
 
 /* Errors as stress_gpu_open. */

@@ -39,4 +39,34 @@ FAKE_CUDA=nodevice expect 4 'sees no device' tune
 FAKE_CUDA=cc=75 expect 4 'compute capability 7.5' verify
 FAKE_CUDA=fail=9 expect 3 'LAUNCH_FAILED' verify --shape 2x64x24
 LD_LIBRARY_PATH= expect 4 'libcuda.so.1' verify
+
+# An output in a file, and others against it.
+d=$(mktemp -d)
+v="verify --shape 2x64x24"
+expect 0 ' ok$' $v --kernel naive --dump "$d/y"
+[ "$(head -n 1 "$d/y")" = "barscope-dump 1" ] && [ "$(tail -c 96 "$d/y" | wc -c)" = 96 ] || bad=1
+expect 0 '^naive +the same bits$' $v --kernel naive --against "$d/y"
+expect 0 '^tiled_8x128x16 +the same bits$' $v --against "$d/y" # the fake sums in one order
+expect 0 '"differ": 0' $v --kernel naive --against "$d/y" --json
+{
+    head -c -2 "$d/y"
+    printf '\x01\x3c'
+} >"$d/other"
+expect 1 '^naive +1 of 48 differ, most y\[1\]\[23\]: .* WRONG: same kernel$' $v --kernel naive \
+    --against "$d/other"
+expect 0 '^tiled_8x128x16 +1 of 48 differ, most y\[1\]\[23\]: [-0-9.e]+, was 1.00097656$' $v \
+    --kernel tiled_8x128x16 --against "$d/other"
+expect 3 'is of 2x64x24 f16 with seed 1, which is not what is verified' verify --shape 2x64x25 \
+    --against "$d/y"
+head -c 180 "$d/y" >"$d/cut"
+expect 3 'holds [0-9]+ bytes of outputs where 2x64x24 f16 has 96' $v --against "$d/cut"
+sed '1s/1$/2/' "$d/y" >"$d/later"
+expect 3 'written by a later barscope' $v --against "$d/later"
+sed 's/^seed/sead/' "$d/y" >"$d/bad"
+expect 3 'the head of the dump is damaged' $v --against "$d/bad"
+echo hello >"$d/no"
+expect 3 "is no output that 'verify --dump' wrote" $v --against "$d/no"
+expect 3 'nosuch' $v --against "$d/nosuch"
+expect 3 'nosuch' $v --kernel naive --dump "$d/nosuch/y"
+rm -rf "$d"
 exit $bad
