@@ -125,6 +125,10 @@ static void close_second(struct runs_collect *c, uint32_t next)
 			if (!t->now.total) {
 				continue;
 			}
+			if (!runs_layer_in_blocks(s, l)) {
+				runs_hist_reset(&t->now);
+				continue;
+			}
 			struct runs_block *b = &sec->block[sec->nblock++];
 			b->series = (uint8_t)s;
 			b->layer = (uint8_t)l;

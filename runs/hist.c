@@ -12,7 +12,14 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-enum { VERSION = 1, MAX_BITS = 16, SLACK = 16 };
+enum { VERSION = 2, MAX_BITS = 16, SLACK = 16 };
+
+/*
+ * A bucket's bytes: below 0x80 step − 1 in bits 4 to 6 and count − 1 in bits 0 to 3; from 0x80 to
+ * 0xfe step − 1 in bits 0 to 6, then the count; 0xff, then both. Most buckets of a second are of
+ * the first kind: tails, where neighbours are near and counts small.
+ */
+enum { SHORT_STEP = 8, SHORT_COUNT = 16, LONG = 0x80, LONG_STEP = 127, FREE = 0xff };
 
 uint32_t runs_hist_buckets(unsigned bits)
 {
@@ -204,13 +211,51 @@ bool runs_enough(double n, double q)
 	return n * tail >= 4 - 1e-6;
 }
 
+static size_t bucket_put(uint8_t *p, uint64_t step, uint64_t count)
+{
+	size_t n = 1;
+	if (step >= 1 && step <= SHORT_STEP && count <= SHORT_COUNT) {
+		p[0] = (uint8_t)((step - 1) << 4 | (count - 1));
+		return n;
+	}
+	if (step >= 1 && step <= LONG_STEP) {
+		p[0] = (uint8_t)(LONG + step - 1);
+	} else {
+		p[0] = FREE;
+		n += varint_put(p + n, step);
+	}
+	return n + varint_put(p + n, count);
+}
+
+static int bucket_get(const uint8_t *data, size_t len, unsigned version, size_t *at,
+	uint64_t *ret_step, uint64_t *ret_count)
+{
+	if (version > 1) {
+		if (*at >= len) {
+			return -EBADMSG;
+		}
+		uint8_t b = data[(*at)++];
+		if (b < LONG) {
+			*ret_step = (b >> 4) + 1u;
+			*ret_count = (b & 15) + 1u;
+			return 0;
+		}
+		if (b != FREE) {
+			*ret_step = b - LONG + 1u;
+			return varint_get(data, len, at, ret_count);
+		}
+	}
+	int r = varint_get(data, len, at, ret_step);
+	return r ? r : varint_get(data, len, at, ret_count);
+}
+
 size_t runs_hist_pack(const struct runs_hist *h, uint8_t **ret)
 {
 	uint32_t filled = 0;
 	for (uint32_t i = 0; i < h->n; i++) {
 		filled += h->count[i] != 0;
 	}
-	uint8_t *buf = xmalloc(2 + 5 * VARINT_MAX + (size_t)filled * (3 + VARINT_MAX));
+	uint8_t *buf = xmalloc(2 + 5 * VARINT_MAX + (size_t)filled * (4 + VARINT_MAX));
 	size_t at = 0;
 	buf[at++] = VERSION;
 	buf[at++] = h->bits;
@@ -222,8 +267,7 @@ size_t runs_hist_pack(const struct runs_hist *h, uint8_t **ret)
 	uint32_t last = 0;
 	for (uint32_t i = 0; i < h->n; i++) {
 		if (h->count[i]) {
-			at += varint_put(buf + at, h->lo + i - last);
-			at += varint_put(buf + at, h->count[i]);
+			at += bucket_put(buf + at, h->lo + i - last, h->count[i]);
 			last = h->lo + i;
 		}
 	}
@@ -233,7 +277,7 @@ size_t runs_hist_pack(const struct runs_hist *h, uint8_t **ret)
 
 /* What stands before the buckets. */
 struct head {
-	unsigned bits;
+	unsigned version, bits;
 	uint64_t total, sum, min, max, filled;
 	size_t at; /* where the buckets start */
 };
@@ -243,10 +287,10 @@ static int read_head(const uint8_t *data, size_t len, struct head *ret)
 	if (len < 2) {
 		return -EBADMSG;
 	}
-	if (data[0] != VERSION) {
-		return data[0] > VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+	if (data[0] < 1 || data[0] > VERSION) {
+		return data[0] ? -EPROTONOSUPPORT : -EBADMSG;
 	}
-	struct head h = {.bits = data[1], .at = 2};
+	struct head h = {.version = data[0], .bits = data[1], .at = 2};
 	uint64_t span;
 	if (h.bits < 1 || h.bits > MAX_BITS || varint_get(data, len, &h.at, &h.total) ||
 		varint_get(data, len, &h.at, &h.sum) || varint_get(data, len, &h.at, &h.min) ||
@@ -271,9 +315,8 @@ static int walk(const struct head *h, const uint8_t *data, size_t len, struct ru
 	uint64_t i = 0, sum = 0, first = 0;
 	for (uint64_t k = 0; k < h->filled; k++) {
 		uint64_t step, c;
-		if (varint_get(data, len, &at, &step) || varint_get(data, len, &at, &c) || !c ||
-			(k && !step) || step >= runs_hist_buckets(h->bits) ||
-			c > UINT64_MAX - sum) {
+		if (bucket_get(data, len, h->version, &at, &step, &c) || !c || (k && !step) ||
+			step >= runs_hist_buckets(h->bits) || c > UINT64_MAX - sum) {
 			return -EBADMSG;
 		}
 		i += step;

@@ -71,9 +71,10 @@ uint32_t runs_hist_index(unsigned bits, uint64_t ns);
 uint32_t runs_hist_buckets(unsigned bits);
 
 /*
- * Bytes, version 1: the bytes 1 and BITS; then LEB128 numbers: total, sum, min, max − min,
+ * Bytes, version 2: the bytes 2 and BITS; then LEB128 numbers: total, sum, min, max − min,
  * number of filled buckets; for each the step from the bucket before (the first: from 0) and
- * its count. Steps after the first are at least 1, counts at least 1.
+ * its count, in one byte where both are small (barscope-runs(5)). Steps after the first are at
+ * least 1, counts at least 1. Version 1 has both as LEB128 numbers, and is read too.
  */
 size_t runs_hist_pack(const struct runs_hist *h, uint8_t **ret);
 

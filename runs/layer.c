@@ -51,3 +51,8 @@ int runs_series_find(const char *name)
 {
 	return find(series, STRESS_SERIES, name);
 }
+
+bool runs_layer_in_blocks(unsigned s, unsigned l)
+{
+	return s == STRESS_GEMM || l == RUNS_HOST || l == RUNS_DEVICE;
+}

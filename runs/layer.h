@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "stress/sample.h"
 
 enum runs_layer {
@@ -25,3 +27,9 @@ const char *runs_series_name(unsigned series);
 /* The number of a name, or -1. */
 int runs_layer_find(const char *name);
 int runs_series_find(const char *name);
+
+/*
+ * Is the pair kept second by second? Of the probes' parts only the whole run is (rollups): they
+ * would take a third of a day's store.
+ */
+bool runs_layer_in_blocks(unsigned series, unsigned layer);

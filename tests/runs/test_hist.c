@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "runs/hist.h"
+#include "runs/varint.h"
 
 #include <errno.h>
 #include <math.h>
@@ -215,6 +216,61 @@ static void packing_survives_and_damage_is_refused(void **state)
 	runs_hist_finish(&back);
 }
 
+/* As version 1 was: steps and counts as plain LEB128 numbers. */
+static size_t pack_as_before(const struct runs_hist *h, uint8_t *p)
+{
+	uint64_t filled = 0, last = 0;
+	for (uint32_t i = 0; i < h->n; i++) {
+		filled += h->count[i] != 0;
+	}
+	size_t at = 2;
+	p[0] = 1;
+	p[1] = h->bits;
+	const uint64_t head[] = {h->total, h->sum, h->min, h->max - h->min, filled};
+	for (size_t i = 0; i < ARRAY_LEN(head); i++) {
+		at += varint_put(p + at, head[i]);
+	}
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (h->count[i]) {
+			at += varint_put(p + at, h->lo + i - last);
+			at += varint_put(p + at, h->count[i]);
+			last = h->lo + i;
+		}
+	}
+	return at;
+}
+
+/* Steps and counts on both sides of every limit of the packing, beside the older form. */
+static void all_steps_and_counts_come_back(void **state)
+{
+	(void)state;
+	static const uint64_t count[] = {1, 2, 15, 16, 17, 127, 128, 1000000, 1ull << 40};
+	static const uint32_t step[] = {1, 2, 7, 8, 9, 126, 127, 128, 300};
+	for (unsigned bits = RUNS_HIST_1PCT; bits <= RUNS_HIST_TENTH_PCT; bits += 3) {
+		struct runs_hist h, back;
+		runs_hist_init(&h, bits);
+		runs_hist_init(&back, bits);
+		uint32_t i = 0;
+		for (size_t k = 0; k < ARRAY_LEN(step) * ARRAY_LEN(count); k++) {
+			uint64_t width;
+			i += step[k / ARRAY_LEN(count)];
+			runs_hist_add_n(
+				&h, runs_hist_edge(bits, i, &width), count[k % ARRAY_LEN(count)]);
+		}
+		_cleanup_free_ uint8_t *p = NULL, *again = NULL, *old = malloc(4096);
+		size_t n = runs_hist_pack(&h, &p), m = pack_as_before(&h, old);
+		for (int form = 0; form < 2; form++) {
+			assert_int_equal(runs_hist_parse(&back, form ? old : p, form ? m : n), 0);
+			free(again);
+			assert_int_equal(runs_hist_pack(&back, &again), n);
+			assert_memory_equal(p, again, n);
+		}
+		assert_int_equal(runs_hist_parse(&back, old, m - 1), -EBADMSG);
+		runs_hist_finish(&h);
+		runs_hist_finish(&back);
+	}
+}
+
 static void enough_samples_is_a_rule(void **state)
 {
 	(void)state;
@@ -234,6 +290,7 @@ int main(void)
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(merging_equals_adding),
 		cmocka_unit_test(packing_survives_and_damage_is_refused),
+		cmocka_unit_test(all_steps_and_counts_come_back),
 		cmocka_unit_test(enough_samples_is_a_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
