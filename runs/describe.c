@@ -9,7 +9,7 @@
 #include "runs/boots.h"
 
 static const double slow = 1.5;
-enum { LEAST_SECONDS = 20, WALK_MAX = 4096 };
+enum { LEAST_SECONDS = 20, WALK_MAX = 2048 };
 
 void runs_walk_add(struct runs_walk *w, uint32_t second, const struct runs_hist *h,
 	const struct runs_moments *m)
@@ -118,7 +118,12 @@ void runs_describe(const struct runs_hist *h, const struct runs_moments *m,
 	d->p95 = runs_hist_quantile(h, 0.95);
 	d->band = runs_hist_band(h);
 	d->lag1 = runs_moments_lag1(m);
-	d->n_eff = m->n ? runs_effective_n(m, w) : (double)h->total;
+	/* M may be of some of the seconds only: what one value is worth holds for all. */
+	d->n_eff = (double)h->total;
+	if (m->n) {
+		d->n_eff *= runs_effective_n(m, w) / (double)m->n;
+		d->n_eff = fmax(d->n_eff, 1);
+	}
 	d->p99 = runs_enough(d->n_eff, 0.99) ? (double)runs_hist_quantile(h, 0.99) : NAN;
 	d->p999 = runs_enough(d->n_eff, 0.999) ? (double)runs_hist_quantile(h, 0.999) : NAN;
 	d->drift = drift_of(w, d->p50);
@@ -129,10 +134,17 @@ void runs_describe(const struct runs_hist *h, const struct runs_moments *m,
 	dwell(w, d);
 }
 
-static int walk_block(
+struct visit {
+	struct runs_walk walk;
+	struct runs_moments moments; /* of the seconds that were visited */
+};
+
+static int visit_block(
 	void *arg, uint32_t second, const struct runs_hist *h, const struct runs_moments *m)
 {
-	runs_walk_add(arg, second, h, m);
+	struct visit *v = arg;
+	runs_walk_add(&v->walk, second, h, m);
+	runs_moments_merge(&v->moments, m);
 	return 0;
 }
 
@@ -140,26 +152,22 @@ int runs_describe_load(struct runs_store *s, const struct runs_info *run, unsign
 	unsigned layer, struct runs_description *ret, struct why *why)
 {
 	struct runs_hist h;
-	struct runs_moments m;
-	struct runs_totals t;
-	struct runs_walk w = {0};
+	uint32_t last;
+	struct visit v = {0};
 	runs_hist_init(&h, RUNS_HIST_1PCT);
 	int r = runs_info_hist(s, run, series, layer, &h, why);
 	if (!r) {
-		r = runs_info_totals(s, run->id, &t, why);
+		r = runs_info_last_second(s, run->id, &last, why);
 	}
 	if (!r) {
-		r = runs_info_moments(s, run->id, series, layer, &m, why);
+		v.walk.step = last / WALK_MAX + 1;
+		r = runs_info_blocks(s, run->id, series, layer, v.walk.step, visit_block, &v, why);
 	}
 	if (!r) {
-		w.step = t.last / WALK_MAX + 1;
-		r = runs_info_blocks(s, run->id, series, layer, w.step, walk_block, &w, why);
-	}
-	if (!r) {
-		runs_describe(&h, &m, &w, ret);
-		ret->seconds = MIN(ret->seconds, t.seconds);
+		runs_describe(&h, &v.moments, &v.walk, ret);
+		ret->seconds = MIN(ret->seconds, last + 1);
 	}
 	runs_hist_finish(&h);
-	runs_walk_finish(&w);
+	runs_walk_finish(&v.walk);
 	return r;
 }

@@ -29,7 +29,7 @@ struct runs_description {
 	uint32_t seconds;               /* in which values came */
 };
 
-/* What is needed from the blocks: fed in order of time. */
+/* What is needed from the blocks: fed in order of time. Of a long run some of them will do. */
 struct runs_walk {
 	uint32_t step; /* a block each STEP seconds; 0 is 1 */
 	uint32_t n, cap;

@@ -247,8 +247,8 @@ int runs_info_hist(struct runs_store *s, const struct runs_info *run, unsigned s
 	unsigned layer, struct runs_hist *ret, struct why *why)
 {
 	_cleanup_rows_ struct runs_rows *q = NULL;
-	bool closed =
-		run->state == RUNS_DONE || run->state == RUNS_STOPPED || run->state == RUNS_FAILED;
+	bool closed = run->state == RUNS_DONE || run->state == RUNS_STOPPED ||
+		      run->state == RUNS_FAILED || !runs_layer_in_blocks(series, layer);
 	int r = closed ? runs_db_query(runs_store_db(s), &q, why,
 				 "SELECT hist FROM rollups WHERE run = ? AND series = ? AND layer = ?",
 				 "iii", run->id, (int64_t)series, (int64_t)layer)
@@ -293,10 +293,17 @@ int runs_info_blocks(struct runs_store *s, int64_t run, unsigned series, unsigne
 	uint32_t step, runs_block_fn *fn, void *arg, struct why *why)
 {
 	_cleanup_rows_ struct runs_rows *q = NULL;
-	int r = runs_db_query(runs_store_db(s), &q, why,
-		"SELECT second, hist, s1, s2, lag, nlag FROM blocks"
-		" WHERE run = ? AND series = ? AND layer = ? AND second % ? = 0 ORDER BY second",
-		"iiii", run, (int64_t)series, (int64_t)layer, (int64_t)step);
+	/* A few of many are looked up one by one: a scan would read the whole day. */
+	const char *sql =
+		step > 1
+			? "WITH RECURSIVE chosen(at) AS (SELECT 0 UNION ALL SELECT at + ?4 FROM"
+			  " chosen WHERE at + ?4 <= (SELECT max(second) FROM seconds WHERE run = ?1))"
+			  " SELECT second, hist, s1, s2, lag, nlag FROM chosen CROSS JOIN blocks"
+			  " WHERE run = ?1 AND series = ?2 AND layer = ?3 AND second = at"
+			: "SELECT second, hist, s1, s2, lag, nlag FROM blocks WHERE run = ?1"
+			  " AND series = ?2 AND layer = ?3 AND ?4 ORDER BY second";
+	int r = runs_db_query(runs_store_db(s), &q, why, sql, "iiii", run, (int64_t)series,
+		(int64_t)layer, (int64_t)MAX(step, 1u));
 	if (r) {
 		return r;
 	}
@@ -318,24 +325,6 @@ int runs_info_blocks(struct runs_store *s, int64_t run, unsigned series, unsigne
 	}
 	runs_hist_finish(&h);
 	return r;
-}
-
-int runs_info_moments(struct runs_store *s, int64_t run, unsigned series, unsigned layer,
-	struct runs_moments *ret, struct why *why)
-{
-	_cleanup_rows_ struct runs_rows *q = NULL;
-	int r = runs_db_query(runs_store_db(s), &q, why,
-		"SELECT sum(n), sum(s1), sum(s2), sum(lag), sum(nlag) FROM blocks"
-		" WHERE run = ? AND series = ? AND layer = ?",
-		"iii", run, (int64_t)series, (int64_t)layer);
-	if (!r) {
-		r = runs_rows_next(q, why);
-	}
-	if (r < 0) {
-		return r;
-	}
-	*ret = moments_at(q, 1, (uint64_t)runs_rows_int(q, 0));
-	return 0;
 }
 
 int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret, struct why *why)
@@ -364,6 +353,21 @@ int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret,
 	return 0;
 }
 
+int runs_info_last_second(struct runs_store *s, int64_t run, uint32_t *ret, struct why *why)
+{
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	int r = runs_db_query(runs_store_db(s), &q, why,
+		"SELECT max(second) FROM seconds WHERE run = ?", "i", run);
+	if (!r) {
+		r = runs_rows_next(q, why);
+	}
+	if (r < 0) {
+		return r;
+	}
+	*ret = (uint32_t)runs_rows_int(q, 0);
+	return 0;
+}
+
 int runs_info_layers(
 	struct runs_store *s, int64_t run, uint32_t ret[static STRESS_SERIES], struct why *why)
 {
@@ -373,8 +377,9 @@ int runs_info_layers(
 		for (int64_t layer = 0; layer < RUNS_LAYERS; layer++) {
 			_cleanup_rows_ struct runs_rows *q = NULL;
 			int r = runs_db_query(runs_store_db(s), &q, why,
-				"SELECT 1 FROM blocks WHERE run = ? AND series = ? AND layer = ?"
-				" LIMIT 1",
+				"SELECT 1 WHERE EXISTS (SELECT 1 FROM blocks WHERE run = ?1"
+				" AND series = ?2 AND layer = ?3) OR EXISTS (SELECT 1 FROM rollups"
+				" WHERE run = ?1 AND series = ?2 AND layer = ?3)",
 				"iii", run, series, layer);
 			if (!r) {
 				r = runs_rows_next(q, why);

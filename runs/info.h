@@ -85,20 +85,19 @@ int runs_info_env(struct runs_store *s, int64_t run, struct js **ret, struct why
 
 /*
  * The whole run's histogram of one layer: 0.1 % where the run was closed, else the sum of its
- * blocks at 1 %. RET is initialised; empty when the run has no such samples.
+ * blocks at 1 % (of layers that have none, what was stored in the last minute). RET is initialised;
+ * empty when the run has no such samples.
  */
 int runs_info_hist(struct runs_store *s, const struct runs_info *run, unsigned series,
 	unsigned layer, struct runs_hist *ret, struct why *why);
-/* Moments of the whole run, summed over its blocks. */
-int runs_info_moments(struct runs_store *s, int64_t run, unsigned series, unsigned layer,
-	struct runs_moments *ret, struct why *why);
-
 struct runs_totals {
 	uint64_t samples, warmups, dropped, missed, mismatches, perturbed;
 	uint32_t seconds; /* in which samples were taken */
 	uint32_t last;    /* the last second that was stored */
 };
 int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret, struct why *why);
+/* Its member LAST alone, without looking at every second; 0 when there are none. */
+int runs_info_last_second(struct runs_store *s, int64_t run, uint32_t *ret, struct why *why);
 
 /* Which (series, layer) pairs the run has: bit LAYER of element SERIES. */
 int runs_info_layers(

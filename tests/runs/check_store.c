@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * check_store STORE: SQLite's own check of the whole file, then one line a run: number, state,
- * milliseconds from its start to its last commit, seconds stored, last intent. Exit 1: damaged.
+ * milliseconds from its start to its last commit, seconds stored, its start in milliseconds of
+ * CLOCK_MONOTONIC_RAW, last intent. Exit 1: damaged.
  */
 #include <stdio.h>
 
@@ -29,10 +30,11 @@ int main(int argc, char **argv)
 		r = runs_info_totals(s, run->id, &t, &why);
 		(void)runs_info_last_intent(s, run->id, &intent, &why);
 		if (!r) {
-			printf("%lld %s %lld %u %s\n", (long long)run->id,
+			printf("%lld %s %lld %u %llu %s\n", (long long)run->id,
 				runs_state_name(run->state),
 				(long long)((run->touched - run->started) / 1000000),
-				t.samples ? t.last + 1 : 0, intent.step);
+				t.samples ? t.last + 1 : 0,
+				(unsigned long long)run->start_ns / 1000000, intent.step);
 		}
 	}
 	if (r) {

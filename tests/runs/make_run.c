@@ -63,7 +63,7 @@ static struct runs_collect *model(int argc, char **argv)
 static void must(struct runs_recorder *r, uint64_t ticket)
 {
 	struct why why;
-	if (runs_recorder_wait(r, ticket, 20000, &why)) {
+	if (runs_recorder_wait(r, ticket, 600000, &why)) {
 		fprintf(stderr, "make_run: %s\n", why.text);
 		exit(3);
 	}
