@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -12,6 +13,7 @@
 #include "cli/dump.h"
 #include "cli/tune.h"
 #include "kernels/cuda/table.h"
+#include "runs/golden.h"
 #include "stress/data.h"
 
 static const char help[] =
@@ -93,7 +95,34 @@ struct against {
 		struct cmd_dump_diff diff;
 	} row[CMD_TUNE_ROWS];
 	size_t n;
+	struct runs_golden_found golden[CMD_TUNE_ROWS]; /* of each row of the result */
 };
+
+/* Each right kernel's hash against the one that a recorded run has stored; nothing is written. */
+static void look_at_golden(
+	struct against *a, const struct cmd_tune_result *r, const struct stress_config *c)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_store_ struct runs_store *s = NULL;
+	struct why why;
+
+	if (runs_store_path(NULL, &path, &why) < 0 || access(path, F_OK) ||
+		runs_store_open(path, RUNS_STORE_READ, &s, &why) < 0) {
+		return;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		struct runs_golden_key k = {
+			.build = gemm_cuda_build() + STRESS_DATA_VERSION, .seed = c->seed};
+
+		snprintf(k.isa, sizeof(k.isa), "sm_%d", r->facts.cc);
+		text_copy(k.kernel, sizeof(k.kernel), r->row[i].name);
+		snprintf(k.shape, sizeof(k.shape), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
+		text_copy(k.dtype, sizeof(k.dtype), c->dtype == STRESS_F16 ? "f16" : "f32");
+		if (r->row[i].hash) {
+			runs_golden_look(s, &k, r->row[i].hash, &a->golden[i], &why);
+		}
+	}
+}
 
 static void take_output(struct cmd_tune_result *r, const char *kernel, const void *y, size_t bytes)
 {
@@ -207,7 +236,11 @@ static char *as_text(
 			snprintf(name, sizeof(name), "  %s", check_names[k]);
 			add_check(&out, name, &w->more[k], w->wrong);
 		}
-		text_addf(&out, "  hash 0x%016llx\n", (unsigned long long)w->hash);
+		char golden[RUNS_GOLDEN_TEXT];
+
+		runs_golden_text(&a->golden[i], w->hash, golden);
+		text_addf(&out, "  hash 0x%016llx%s%s\n", (unsigned long long)w->hash,
+			*golden ? "; " : "", golden);
 	}
 	text_add(&out,
 		"\n/sum|wx|: the error of the output that exceeds its bound most, as a share of its\n"
@@ -260,6 +293,10 @@ static char *as_json(
 			js_set_str(o, "refused", w->refused);
 		} else {
 			js_set_hex(o, "hash", w->hash);
+			if (a->golden[i].verdict) {
+				js_set_bool(
+					o, "golden_same", a->golden[i].verdict == RUNS_GOLDEN_SAME);
+			}
 		}
 		for (size_t k = 0; k < STRESS_TUNE_CHECKS; k++) {
 			if (w->more[k].checked) {
@@ -332,6 +369,7 @@ int cmd_verify(int argc, char **argv)
 		cmd_dump_finish(&given);
 		return status;
 	}
+	look_at_golden(&against, &r, &o.config);
 	_cleanup_free_ char *s =
 		a.json ? as_json(&r, &o.config, &against) : as_text(&r, &o.config, &against);
 
@@ -341,7 +379,8 @@ int cmd_verify(int argc, char **argv)
 	}
 	cmd_dump_finish(&given);
 	for (size_t i = 0; i < r.n; i++) {
-		if (!r.row[i].wrong && !*r.row[i].refused && !passes(&r.row[i])) {
+		if ((!r.row[i].wrong && !*r.row[i].refused && !passes(&r.row[i])) ||
+			against.golden[i].verdict == RUNS_GOLDEN_DIFFERS) {
 			return EXIT_FINDING;
 		}
 	}

@@ -68,5 +68,16 @@ echo hello >"$d/no"
 expect 3 "is no output that 'verify --dump' wrote" $v --against "$d/no"
 expect 3 'nosuch' $v --against "$d/nosuch"
 expect 3 'nosuch' $v --kernel naive --dump "$d/nosuch/y"
+
+# What a recorded run has stored is what verify must find again.
+export XDG_DATA_HOME=$d/data
+"$BARSCOPE" stress --backend cuda --shape 2x64x24 --kernel naive --copies 3 --samples 50 \
+    --record golden >/dev/null 2>&1 || bad=1
+expect 0 '^  hash 0x[0-9a-f]+; the same as since ' $v --kernel naive
+python3 -c 'import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute("update goldens set hash = hash + 1")
+c.commit()' "$d/data/barscope/barscope.db"
+expect 1 'hash 0x[0-9a-f]+, where it was 0x[0-9a-f]+ on ' $v --kernel naive
 rm -rf "$d"
 exit $bad
