@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cmd.h"
+#include "cli/noise.h"
 #include "cli/stress.h"
 
 int cmd_stress_status(const struct cmd_stress_result *r, const struct cmd_stress_summary *s)
@@ -32,6 +33,9 @@ int cmd_stress(int argc, char **argv)
 	cmd_stress_clocks_warn(&o);
 	if (o.sweep) {
 		return cmd_sweep(&o);
+	}
+	if (o.record) {
+		cmd_noise_say(&o);
 	}
 	struct cmd_stress_loop *loop;
 	struct cmd_stress_result r;

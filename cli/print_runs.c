@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "cli/print_episodes.h"
 
+enum { STEPS = 1000 }; /* of a run that are shown */
+
 const char *cmd_when(int64_t ns, char buf[static CMD_WHEN_MAX])
 {
 	time_t t = (time_t)(ns / 1000000000);
@@ -210,6 +212,28 @@ static int each_layer(struct runs_store *s, const struct runs_info *run, struct 
 	return r;
 }
 
+/* What was about to be done, and when: a text's lines or a JSON array. */
+static int add_steps(struct runs_store *s, const struct runs_info *run, struct js *json,
+	struct text *t, struct why *why)
+{
+	_cleanup_free_ struct runs_intent *step = NULL;
+	size_t n;
+	int r = runs_info_intents(s, run->id, STEPS, &step, &n, why);
+	for (size_t i = 0; !r && i < n; i++) {
+		if (json) {
+			struct js *o = js_object();
+			js_set_int(o, "at", step[i].at);
+			js_set_str(o, "step", step[i].step);
+			js_push(json, o);
+		} else {
+			text_addf(t, "%s  %6.1f s  %s\n",
+				i ? "" : "steps, committed before they were taken:\n",
+				(double)(step[i].at - run->started) / 1e9, step[i].step);
+		}
+	}
+	return r;
+}
+
 int cmd_run_json(
 	struct runs_store *s, const struct runs_info *run, struct js **ret, struct why *why)
 {
@@ -253,7 +277,12 @@ int cmd_run_json(
 	}
 	js_set(j, "layers", layers);
 	js_set(j, "environment", env);
-	r = cmd_episodes_json(j, s, run, why);
+	struct js *steps = js_array();
+	r = add_steps(s, run, steps, NULL, why);
+	js_set(j, "steps", steps);
+	if (!r) {
+		r = cmd_episodes_json(j, s, run, why);
+	}
 	if (r) {
 		js_free(j);
 		return r;
@@ -329,7 +358,10 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 			cmd_percent(d.slow_time, share));
 		print_modes(t, &d);
 	}
-	r = cmd_episodes_print(t, s, run, why);
+	r = add_steps(s, run, NULL, t, why);
+	if (!r) {
+		r = cmd_episodes_print(t, s, run, why);
+	}
 	if (r) {
 		return r;
 	}

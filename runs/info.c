@@ -465,6 +465,38 @@ int runs_info_episodes(struct runs_store *s, int64_t run, size_t max, struct run
 	return r;
 }
 
+static struct runs_intent intent_of(const struct runs_rows *q)
+{
+	struct runs_intent i = {.at = runs_rows_int(q, 0)};
+	runs_rows_copy(q, 1, i.step, sizeof(i.step));
+	runs_rows_copy(q, 2, i.status, sizeof(i.status));
+	return i;
+}
+
+int runs_info_intents(struct runs_store *s, int64_t run, size_t max, struct runs_intent **ret,
+	size_t *ret_n, struct why *why)
+{
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	int r = runs_db_query(runs_store_db(s), &q, why,
+		"SELECT at, step, status FROM intents WHERE run = ? ORDER BY id LIMIT ?", "ii", run,
+		(int64_t)max);
+	if (r) {
+		return r;
+	}
+	_cleanup_free_ struct runs_intent *list = NULL;
+	size_t n = 0, cap = 0;
+	while ((r = runs_rows_next(q, why)) > 0) {
+		list = xgrow(list, n, &cap, sizeof(*list));
+		list[n++] = intent_of(q);
+	}
+	if (!r) {
+		*ret = list;
+		*ret_n = n;
+		list = NULL;
+	}
+	return r;
+}
+
 int runs_info_last_intent(
 	struct runs_store *s, int64_t run, struct runs_intent *ret, struct why *why)
 {
@@ -478,9 +510,7 @@ int runs_info_last_intent(
 	if (r <= 0) {
 		return r ? r : -ENODATA;
 	}
-	*ret = (struct runs_intent){.at = runs_rows_int(q, 0)};
-	runs_rows_copy(q, 1, ret->step, sizeof(ret->step));
-	runs_rows_copy(q, 2, ret->status, sizeof(ret->status));
+	*ret = intent_of(q);
 	return 0;
 }
 

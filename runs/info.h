@@ -125,6 +125,9 @@ struct runs_intent {
 	char step[128];
 	char status[512]; /* JSON or "" */
 };
+/* All intents in their order, the first MAX; the caller frees them. */
+int runs_info_intents(struct runs_store *s, int64_t run, size_t max, struct runs_intent **ret,
+	size_t *ret_n, struct why *why);
 /* The last intent. -ENODATA: none. */
 int runs_info_last_intent(
 	struct runs_store *s, int64_t run, struct runs_intent *ret, struct why *why);

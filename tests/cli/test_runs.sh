@@ -52,6 +52,8 @@ expect 0 '"schema": "barscope.runs/1"' runs list --json
 expect 0 '"p50_ns": 3[89][0-9]+' runs list --json --label after
 expect 0 '"band": 0\.0[78]' runs list --json --label before
 expect 0 'lag-1' runs show 3
+expect 0 '^ +[0-9.]+ s  first launch of avx2' runs show 3
+expect 0 '"step": "first launch of avx2"' runs show 3 --json
 expect 0 '"schema": "barscope.run/1"' runs show run:3 --json
 expect 3 'names 4 runs' runs show before --json
 expect 3 'there is no run 99' runs show 99
@@ -64,6 +66,21 @@ expect 2 'One boot a side is a description and no verdict' compare 1 2
 expect 2 'One boot a side' compare before 2
 expect 3 'argument' compare before
 expect 3 "label 'nothing'" compare before nothing
+
+# What is said before a run: nothing is known, one boot a label, four.
+printf '2600 22000 1600 250000 repeat=1000\n2700 23000 1600 260000 repeat=1000\nagain\n' >"$dir/script"
+noise() { # LABEL STORE
+    echo stress --backend script --script "$dir/script" --speed max --seconds 2 --record "$1" --store "$2"
+}
+# shellcheck disable=SC2046
+{
+    boot f1
+    expect 0 'noise floor: no earlier run of this configuration' $(noise same "$dir/noise.db")
+    expect 0 'noise floor: 1 earlier run, but no label with two boots' $(noise same "$dir/noise.db")
+    boot f2
+    expect 0 'within a boot the band differs by a factor of 1.00, 2 earlier runs, but no label' $(noise same "$dir/noise.db")
+    expect 0 'between boots of one label by a factor of 1.00 \(3 runs, 2 boots\); 4 . 4 boots' $(noise same "$dir/noise.db")
+}
 
 # The same boot on both sides is no comparison of boots.
 expect 2 'one and the same boot' compare before before
@@ -139,7 +156,7 @@ expect 0 'run 7 ' runs rm label:before run:2
 expect 3 "label 'before'" runs rm before
 
 # Nothing but ASCII where there is no UTF-8.
-for what in "runs list" "runs show 2" "compare after newkernel"; do
+for what in "runs list" "runs show after" "compare after newkernel"; do
     LC_ALL=C "$BARSCOPE" $what | LC_ALL=C grep -n '[^ -~]' && { echo "FAIL: $what is not ASCII"; bad=1; }
 done
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "runs/floor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "base/sort.h"
+#include "base/text.h"
+
+enum { NEWEST = 400 };
+
+struct value {
+	char label[64], boot[40];
+	double log_band;
+};
+
+static int by_label_and_boot(const void *x, const void *y)
+{
+	const struct value *a = x, *b = y;
+	int c = strcmp(a->label, b->label);
+	return c ? c : strcmp(a->boot, b->boot);
+}
+
+/* Sums of squares around means of groups, for a pooled standard deviation. */
+struct pool {
+	double sum, sum2; /* of the open group */
+	size_t n;         /* in it */
+	double squares;   /* of the closed ones */
+	size_t degrees;
+};
+
+static void pool_add(struct pool *p, double v)
+{
+	p->sum += v;
+	p->sum2 += v * v;
+	p->n++;
+}
+
+/* Closes the group and returns its mean. */
+static double pool_close(struct pool *p)
+{
+	double mean = p->sum / (double)p->n;
+	if (p->n > 1) {
+		p->squares += fmax(p->sum2 - p->sum * mean, 0);
+		p->degrees += p->n - 1;
+	}
+	p->sum = p->sum2 = 0;
+	p->n = 0;
+	return mean;
+}
+
+static double pool_sd(const struct pool *p)
+{
+	return p->degrees ? sqrt(p->squares / (double)p->degrees) : NAN;
+}
+
+static void judge(struct value *v, size_t n, struct runs_floor *ret)
+{
+	struct pool boots = {0}, runs = {0};
+	sort_array(v, n, sizeof(*v), by_label_and_boot);
+	*ret = (struct runs_floor){.runs = n};
+	for (size_t i = 0; i < n; i++) {
+		bool last = i + 1 == n;
+		pool_add(&runs, v[i].log_band);
+		if (last || by_label_and_boot(&v[i], &v[i + 1]) != 0) {
+			pool_add(&boots, pool_close(&runs));
+			ret->boots++;
+		}
+		if (last || strcmp(v[i].label, v[i + 1].label) != 0) {
+			pool_close(&boots);
+		}
+	}
+	ret->between_boots = pool_sd(&boots);
+	ret->within_boot = pool_sd(&runs);
+}
+
+static bool is_like(const struct runs_info *r, const struct runs_info *like)
+{
+	bool chosen = *like->backend && strcmp(like->backend, "auto") != 0;
+	return (r->state == RUNS_DONE || r->state == RUNS_STOPPED) &&
+	       (!chosen || !strcmp(r->backend, like->backend)) && !strcmp(r->shape, like->shape) &&
+	       !strcmp(r->dtype, like->dtype) && r->paced_ns == like->paced_ns;
+}
+
+int runs_floor_load(
+	struct runs_store *s, const struct runs_info *like, struct runs_floor *ret, struct why *why)
+{
+	_cleanup_runs_ struct runs_list l = {0};
+	struct runs_info alike = *like;
+	int r = runs_info_list(s, NULL, NULL, &l, why);
+	_cleanup_free_ struct value *v = xcalloc(NEWEST, sizeof(*v));
+	size_t n = 0;
+	struct runs_hist h;
+	runs_hist_init(&h, RUNS_HIST_1PCT);
+	for (size_t i = l.n; !r && i-- > 0 && n < NEWEST;) {
+		const struct runs_info *run = &l.run[i];
+		if (!is_like(run, &alike)) {
+			continue;
+		}
+		/* Where the choice was left open, what was chosen last. */
+		text_copy(alike.backend, sizeof(alike.backend), run->backend);
+		r = runs_info_hist(s, run, STRESS_GEMM, RUNS_HOST, &h, why);
+		double band = runs_hist_band(&h);
+		if (!r && h.total && !isnan(band)) {
+			v[n] = (struct value){
+				.log_band = log(fmax(band, 1.0 / (1 << RUNS_HIST_TENTH_PCT)))};
+			text_copy(v[n].label, sizeof(v[n].label), run->label);
+			text_copy(v[n].boot, sizeof(v[n].boot), run->boot_id);
+			n++;
+		}
+	}
+	runs_hist_finish(&h);
+	if (!r) {
+		judge(v, n, ret);
+	}
+	return r;
+}
