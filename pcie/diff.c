@@ -311,7 +311,7 @@ static const struct pcie_gpu *gpu_of(const struct pcie_verdicts *v, int dev)
 	return NULL;
 }
 
-/* Its address differs, or the address of what is above it. */
+/* Its address differs: other bus numbers alone are a move as well. */
 static bool has_moved(const struct pcie_device *a, const struct pcie_device *b)
 {
 	return a->addr.known && b->addr.known && pcie_addr_compare(a->addr, b->addr);

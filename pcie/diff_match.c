@@ -37,7 +37,7 @@ static char *place(const struct pcie_snapshot *s, int dev)
 	return text_steal(&t);
 }
 
-/* Vendor, device and subsystem; where there are no ids the name. "" when nothing is known. */
+/* Vendor and device; where there are no ids the name. "" when nothing is known. */
 static void identity(const struct pcie_device *d, char *buf, size_t size)
 {
 	if (d->have_ids == PCIE_KNOWN && d->device) {
