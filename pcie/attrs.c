@@ -331,18 +331,20 @@ static void parse_aer(struct pcie_device *d, pcie_src src, int arg, const char *
 
 static void parse_power_state(struct pcie_device *d, pcie_src src, int arg, const char *s)
 {
-	(void)src, (void)arg;
+	(void)arg;
 	if (*s == 'D') {
 		first_line(d->power, sizeof(d->power), s);
+		d->power_src = src;
 	}
 }
 
 static void parse_runtime_status(struct pcie_device *d, pcie_src src, int arg, const char *s)
 {
-	(void)src, (void)arg;
+	(void)arg;
 	d->asleep = !strncmp(s, "suspended", 9);
 	if (!d->power[0] && d->asleep) {
 		first_line(d->power, sizeof(d->power), s);
+		d->power_src = src;
 	}
 }
 

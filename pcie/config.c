@@ -272,6 +272,7 @@ static void decode_capabilities(struct pcie_device *d, struct bytes b, unsigned 
 				static const char *const state[] = {"D0", "D1", "D2", "D3hot"};
 				text_copy(d->power, sizeof(d->power),
 					state[get16(b, w.at + POWER_CONTROL) & POWER_STATE_MASK]);
+				d->power_src = src;
 			}
 			break;
 		case 0xff:

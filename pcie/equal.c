@@ -153,6 +153,7 @@ static const struct member device_members[] = {
 	DEV(sriov_num),
 	DEV(dma_mask_bits),
 	M(pcie_device, power, TEXT),
+	M(pcie_device, power_src, SOURCE),
 	DEV(asleep),
 	DEV(coherent),
 	DEV(mig),
@@ -161,6 +162,7 @@ static const struct member device_members[] = {
 static const struct member option_members[] = {
 	M(pcie_option, name, TEXT),
 	M(pcie_option, value, TEXT),
+	M(pcie_option, src, SOURCE),
 };
 
 #define APERTURE(m) M(pcie_aperture, m, PLAIN)
@@ -246,6 +248,7 @@ static const struct member host_members[] = {
 	M(pcie_host, kernel, TEXT),
 	M(pcie_host, arch, TEXT),
 	HOST(efi),
+	M(pcie_host, efi_src, SOURCE),
 	HOST(phys_bits),
 	M(pcie_host, bios_vendor, TEXT),
 	M(pcie_host, bios_version, TEXT),

@@ -89,6 +89,7 @@ static void decode_config(struct pcie_feed *f, struct pcie_device *d)
 	}
 	if (k.power[0]) {
 		memcpy(d->power, k.power, sizeof(d->power));
+		d->power_src = k.power_src;
 	}
 	if (k.sriov_total) {
 		d->sriov_total = k.sriov_total;

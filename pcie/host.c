@@ -171,6 +171,7 @@ static void parse_efi(struct pcie_snapshot *s, const struct pcie_host_file *file
 	(void)file;
 	s->host.have_efi = PCIE_KNOWN;
 	s->host.efi = *text == '1';
+	s->host.efi_src = pcie_snapshot_source(s, "/sys/firmware/efi");
 }
 
 static void parse_hypervisor(
@@ -213,6 +214,7 @@ static void add_option(
 			continue;
 		}
 		struct pcie_option *o = &d->option[d->noption++];
+		o->src = pcie_snapshot_source(s, "driver parameters");
 		text_copy(o->name, sizeof(o->name), name);
 		text_copy(o->value, sizeof(o->value), value);
 	}

@@ -340,8 +340,9 @@ static bool condition(struct klog *k, uint32_t dev, const char *s)
 		if (rows[i].words[0] == s[0] && !strncmp(s, rows[i].words, strlen(rows[i].words))) {
 			klog_say(k, dev, rows[i].kind, 0);
 			if (rows[i].kind == PCIE_SAID_FELL_OFF) {
-				text_copy(klog_dev(k, dev)->power, sizeof(klog_dev(k, dev)->power),
-					"D3cold");
+				struct pcie_device *d = klog_dev(k, dev);
+				text_copy(d->power, sizeof(d->power), "D3cold");
+				d->power_src = k->src;
 			}
 			return true;
 		}

@@ -230,6 +230,7 @@ static void add_options(struct klog *k, struct pcie_device *d)
 		}
 		s += strlen(rows[i].param);
 		struct pcie_option *o = &d->option[d->noption++];
+		o->src = k->src;
 		text_copy(o->name, sizeof(o->name), rows[i].name);
 		size_t n = MIN(strcspn(s, " "), sizeof(o->value) - 1);
 		memcpy(o->value, s, n);
@@ -508,6 +509,9 @@ static void add_host(const struct pcie_host *h, struct pcie_host *into)
 	}
 	FACT(have_kernel, kernel)
 	FACT(have_arch, arch)
+	if (into->have_efi != PCIE_KNOWN) {
+		into->efi_src = h->efi_src;
+	}
 	FACT(have_efi, efi)
 	FACT(have_phys_bits, phys_bits)
 	FACT(have_cmdline, cmdline)

@@ -123,6 +123,7 @@ static void efi(struct klog *k, const char *s)
 	if (!strncmp(s, "EFI v", 5)) {
 		k->host.have_efi = PCIE_KNOWN;
 		k->host.efi = true;
+		k->host.efi_src = k->src;
 		k->seen |= KLOG_SEEN_MAP;
 		k->used = true;
 	}

@@ -186,6 +186,7 @@ static void update_environment(struct pcie_device *old, const struct pcie_device
 	}
 	if (new->power[0]) {
 		memcpy(old->power, new->power, sizeof(old->power));
+		old->power_src = new->power_src;
 	}
 	if (new->mem_enable) {
 		old->io_enable = new->io_enable;

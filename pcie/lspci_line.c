@@ -243,7 +243,7 @@ static void take_control(struct pcie_lspci *p, const char *s)
 	p->b.d.bus_master = flag(s, "BusMaster");
 }
 
-static void take_status(struct lspci_block *b, const char *s)
+static void take_status(struct lspci_block *b, const char *s, pcie_src src)
 {
 	s += sizeof("Status: ") - 1;
 	if (b->cap == LIST_NONE) {
@@ -251,6 +251,7 @@ static void take_status(struct lspci_block *b, const char *s)
 	} else if (b->cap == LIST_POWER && s[0] == 'D' && s[1] >= '0' && s[1] <= '3') {
 		static const char *const state[] = {"D0", "D1", "D2", "D3hot"};
 		text_copy(b->d.power, sizeof(b->d.power), state[s[1] - '0']);
+		b->d.power_src = src;
 	}
 }
 
@@ -355,7 +356,7 @@ size_t lspci_take_property(
 		take_control(p, s);
 		break;
 	case WORD_STATUS:
-		take_status(&p->b, s);
+		take_status(&p->b, s, p->text_src);
 		break;
 	case WORD_LINK_CAP:
 	case WORD_LINK_STATUS:

@@ -223,6 +223,9 @@ static void merge_host(struct merge *m)
 	}
 	if (!stale) {
 		TAKE(have_kernel, kernel)
+		if (a->have_efi == PCIE_UNKNOWN) {
+			a->efi_src = m->source[b->efi_src];
+		}
 		TAKE(have_efi, efi)
 		TAKE(have_cmdline, cmdline)
 	}

@@ -14,6 +14,10 @@ void merge_remap_sources(struct pcie_device *d, const pcie_src *map)
 	d->aer.src = map[d->aer.src];
 	d->acs.src = map[d->acs.src];
 	d->driver_src = map[d->driver_src];
+	d->power_src = map[d->power_src];
+	for (int i = 0; i < d->noption; i++) {
+		d->option[i].src = map[d->option[i].src];
+	}
 	for (int i = 0; i < d->nbar; i++) {
 		d->bar[i].src = map[d->bar[i].src];
 		d->bar[i].reg.src = map[d->bar[i].reg.src];
@@ -370,6 +374,7 @@ static void merge_place(struct pcie_device *into, const struct pcie_device *from
 	}
 	if (!into->power[0]) {
 		memcpy(into->power, from->power, sizeof(into->power));
+		into->power_src = from->power_src;
 	}
 	if (!into->dma_mask_bits) {
 		into->dma_mask_bits = from->dma_mask_bits;

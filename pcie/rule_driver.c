@@ -72,7 +72,7 @@ static void judge_driver(const struct pcie_judge *j, struct pcie_verdict *v)
 	if (on == PCIE_TRI_UNKNOWN) {
 		return;
 	}
-	pcie_evidence(v, "D1", "driver parameters", "%s: %s", o->name, o->value);
+	pcie_evidence(v, "D1", pcie_source_name(j->s, o->src), "%s: %s", o->name, o->value);
 	if (on == PCIE_YES) {
 		pcie_say(v, "on", PCIE_PROVEN, PCIE_LEVEL_GOOD, "the driver may resize the BAR");
 		return;

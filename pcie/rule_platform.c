@@ -12,7 +12,8 @@ static void judge_boot(const struct pcie_judge *j, struct pcie_verdict *v)
 	if (j->m->pc == PCIE_NO || h->have_efi != PCIE_KNOWN) {
 		return;
 	}
-	pcie_evidence(v, "C1", "/sys/firmware/efi", "%s", h->efi ? "there" : "not there");
+	pcie_evidence(v, "C1", pcie_source_name(j->s, h->efi_src), "%s",
+		h->efi ? "UEFI is there" : "no UEFI is there");
 	if (h->have_dmi == PCIE_KNOWN && h->bios_version[0]) {
 		pcie_evidence(v, "C2", "DMI", "%s %s of %s", h->bios_vendor, h->bios_version,
 			h->bios_date);
@@ -159,7 +160,7 @@ static void judge_power(const struct pcie_judge *j, struct pcie_verdict *v)
 	const struct pcie_device *d = j->d;
 
 	if (d->power[0]) {
-		pcie_evidence(v, "W1", "power_state", "%s", d->power);
+		pcie_evidence(v, "W1", pcie_source_name(j->s, d->power_src), "%s", d->power);
 	}
 	if (d->config_gone) {
 		pcie_evidence(v, "W2", "config space", "reads all ones");

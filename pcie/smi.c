@@ -437,6 +437,7 @@ static void set_option(struct reader *r)
 			continue;
 		}
 		struct pcie_option *o = &d->option[d->noption++];
+		o->src = r->src;
 		text_copy(o->name, sizeof(o->name), "EnableResizableBar");
 		text_copy(o->value, sizeof(o->value), r->rebar_option == PCIE_YES ? "1" : "0");
 	}

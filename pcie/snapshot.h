@@ -128,6 +128,7 @@ struct pcie_acs {
 struct pcie_option {
 	char name[32]; /* "EnableResizableBar", "rebar", "vram_bar_size", … */
 	char value[32];
+	pcie_src src;
 };
 
 enum { PCIE_BARS = 13, PCIE_OPTIONS = 8 };
@@ -199,7 +200,8 @@ struct pcie_device {
 	uint16_t sriov_total, sriov_num;
 	uint64_t dma_mask_bits; /* 0: not said */
 	char power[24];         /* "D0", "D3cold", "active", "suspended"; "" when not known */
-	bool asleep;            /* was not read further so as not to wake it */
+	pcie_src power_src;
+	bool asleep;   /* was not read further so as not to wake it */
 	bool coherent; /* memory is the CPU's own address space: BAR1 is N/A (GH200, GB10) */
 	bool mig;      /* sizes are a MIG instance's */
 };
@@ -304,6 +306,7 @@ struct pcie_host {
 	char kernel[96];
 	char arch[16]; /* uname -m: "x86_64", "aarch64", "ppc64le", … */
 	bool efi;
+	pcie_src efi_src;
 	uint8_t phys_bits;
 	char bios_vendor[64], bios_version[64], bios_date[16], board[96], sys_vendor[64],
 		product[64];

@@ -483,6 +483,30 @@ static void driver(void **state)
 	pcie_snapshot_destroy(f.s);
 }
 
+/* Evidence names who said so, not who usually does. */
+static void sources_are_named(void **state)
+{
+	(void)state;
+	struct fixture f = machine(HIGH, 16 * GIB);
+	f.s->host.efi_src = pcie_snapshot_source(f.s, "dmesg.txt");
+	f.d->power_src = pcie_snapshot_source(f.s, "lspci.txt");
+	strcpy(f.d->power, "D3hot");
+	option(f.d, "EnableResizableBar", "1");
+	f.d->option[0].src = pcie_snapshot_source(f.s, "boot.log");
+	static const char *const row[][3] = {{"boot.mode", "C1", "dmesg.txt"},
+		{"driver.resize", "D1", "boot.log"}, {"power", "W1", "lspci.txt"}};
+	f.d->asleep = true;
+	struct pcie_verdicts *v = pcie_verdicts_create(f.s);
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		const struct pcie_verdict *x = pcie_gpu_find(&v->gpu[0], row[i][0]);
+		assert_non_null(x);
+		assert_string_equal(x->evidence[0].id, row[i][1]);
+		assert_string_equal(x->evidence[0].source, row[i][2]);
+	}
+	pcie_verdicts_destroy(v);
+	pcie_snapshot_destroy(f.s);
+}
+
 static void peers(void **state)
 {
 	(void)state;
@@ -718,6 +742,7 @@ int main(void)
 		cmocka_unit_test(errors_and_power),
 		cmocka_unit_test(views_and_boot),
 		cmocka_unit_test(driver),
+		cmocka_unit_test(sources_are_named),
 		cmocka_unit_test(peers),
 		cmocka_unit_test(peers_meet),
 		cmocka_unit_test(causes),
