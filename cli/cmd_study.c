@@ -109,9 +109,9 @@ static struct js *take_shapes(const char *shapes)
 	struct js *list = js_array();
 	_cleanup_free_ char *copy = xstrdup(shapes ? shapes : "");
 	for (char *save, *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
-		struct stress_shape shape;
+		struct stress_config config = {.layers = 0};
 		struct why why;
-		if (stress_shape_parse(p, &shape, &why)) {
+		if (stress_config_shape(&config, p, &why)) {
 			cmd_usage_error("study", "%s", why.text);
 			js_free(list);
 			return NULL;

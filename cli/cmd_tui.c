@@ -23,7 +23,7 @@ const char cmd_tui_options[] =
 	"  --start            start the stress at once, whoever else uses the device\n"
 	"  --no-start         wait for the key\n"
 	"  --backend B        cuda, cpu or script; default: the best there is\n"
-	"  --shape MxKxN      default 1x4096x11008\n"
+	"  --shape MxKxN      default 1x4096x11008; decode7b: a token's chain, as for stress\n"
 	"  --threads N        CPU threads; default: cores - 1\n"
 	"  --script FILE      what the script back end plays\n"
 	"  --speed N|max      how fast it plays; default 1\n"
@@ -201,7 +201,7 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 		text_copy(o->config.backend, sizeof(o->config.backend), arg);
 		return 0;
 	case OPT_SHAPE:
-		if (stress_shape_parse(arg, &o->config.shape, &why) < 0) {
+		if (stress_config_shape(&o->config, arg, &why) < 0) {
 			return cmd_usage_error("", "--shape: %s", why.text);
 		}
 		return 0;

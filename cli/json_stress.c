@@ -36,6 +36,7 @@ static void add_latency(struct js *j, const struct cmd_stress_summary *s)
 		set_ns(j, "p999_ns", shown->p999, shown->has_p999);
 		js_set_u64(j, "max_ns", shown->max);
 	}
+	set_ns(j, "period_ns", s->period_ns, s->period_ns > 0);
 	set_ns(j, "floor_ns", s->floor_ns, s->floor_ns > 0);
 	if (s->bytes_per_s > 0) {
 		js_set_real(j, "gb_per_s", s->bytes_per_s / 1e9);
@@ -111,12 +112,21 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	js_set_str(j, "backend", *st->backend ? st->backend : c->backend);
 	add_text(j, "device", st->device);
 	add_text(j, "kernel", st->kernel);
-	js_set_strf(j, "shape", "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
+	char shape[STRESS_SHAPE_MAX];
+	js_set_str(j, "shape", stress_shape_name(c, shape));
+	js_set_str(j, "mode", stress_mode_name(c->mode));
+	set_ns(j, "decoder_layers", c->layers, c->layers > 0);
 	js_set_str(j, "dtype", runs_dtype_name(c->dtype));
 	js_set_u64(j, "seed", c->seed);
 	set_ns(j, "paced_ns", c->paced_ns, c->paced_ns > 0);
 	set_ns(j, "threads", st->threads, st->threads > 0);
 	set_ns(j, "copies", st->copies, st->copies > 0);
+	set_ns(j, "copy_bytes", st->copy_bytes, st->copy_bytes > 0);
+	set_ns(j, "cache_bytes", st->cache_bytes, st->cache_bytes > 0);
+	if (st->copies && st->cache_bytes) {
+		js_set_str(j, "weights", cmd_stress_temperature(st));
+	}
+	js_set_bool(j, "tuned", st->tuned);
 	set_ns(j, "bytes", st->bytes, st->bytes > 0);
 	js_set_real(j, "seconds", s->seconds);
 	js_set_u64(j, "samples", s->samples);

@@ -102,6 +102,26 @@ static void add_speed(struct text *out, const struct stress_status *st,
 		s->share * 100);
 }
 
+/* Whether a launch finds its weights in a cache. */
+static void add_weights(struct text *out, const struct stress_status *st)
+{
+	char one[TEXT_SIZE_MAX], cache[TEXT_SIZE_MAX];
+	if (!st->copies || !st->copy_bytes) {
+		return;
+	}
+	text_size(st->copy_bytes, one);
+	if (!st->cache_bytes) {
+		add_line(out, "weights", "%u x %s in turn; the cache's size is not known",
+			st->copies, one);
+		return;
+	}
+	const double times = (double)st->copies * (double)st->copy_bytes / (double)st->cache_bytes;
+	add_line(out, "weights", "%s: %u x %s in turn, %.1f times the cache of %s%s",
+		cmd_stress_temperature(st), st->copies, one, times,
+		text_size(st->cache_bytes, cache),
+		st->copies == 1 ? ", which keeps what fits" : "");
+}
+
 static void add_output(struct text *out, const struct stress_status *st,
 	const struct cmd_stress_summary *s, struct cmd_style style)
 {
@@ -150,20 +170,21 @@ static void add_head(struct text *out, const struct cmd_stress_options *o,
 	const struct stress_config *c = &o->config;
 	text_addf(out, "%s%s%s  %s\n", cmd_colour(style, CMD_BOLD),
 		*st->backend ? st->backend : c->backend, cmd_colour(style, CMD_PLAIN), st->device);
-	char line[160] = "";
+	char line[200] = "", shape[STRESS_SHAPE_MAX];
 	if (strcmp(st->backend, "script")) { /* a script has no matrices */
-		snprintf(line, sizeof(line), "%ux%ux%u %s, ", c->shape.m, c->shape.k, c->shape.n,
+		snprintf(line, sizeof(line), "%s %s, ", stress_shape_name(c, shape),
 			runs_dtype_name(c->dtype));
 	}
+	if (c->mode != STRESS_ISOLATED) {
+		cmd_append(line, sizeof(line), "%s, ", stress_mode_name(c->mode));
+	}
 	if (*st->kernel) {
-		cmd_append(line, sizeof(line), "kernel %s, ", st->kernel);
+		cmd_append(line, sizeof(line), "kernel %s%s, ", st->kernel,
+			st->tuned ? " (tuned)" : "");
 	}
 	if (st->threads) {
 		cmd_append(line, sizeof(line), "%u thread%s, ", st->threads,
 			st->threads == 1 ? "" : "s");
-	}
-	if (st->copies > 1) {
-		cmd_append(line, sizeof(line), "%u copies of the weights, ", st->copies);
 	}
 	cmd_append(line, sizeof(line), "%.1f s", s->seconds);
 	cmd_wrapped(out, 0, 0, line);
@@ -181,6 +202,12 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 		text_add(out, "\n");
 	}
 	add_speed(out, st, s, style);
+	add_weights(out, st);
+	if (s->period_ns) {
+		char each[TEXT_TIME_MAX];
+		add_line(out, "batches", "%s from one start to the next: device and gap",
+			time_text(s->period_ns, style, each));
+	}
 	add_line(out, "samples", "%llu; dropped %llu%s", (unsigned long long)s->samples,
 		(unsigned long long)st->dropped,
 		st->dropped ? " (they came faster than they were read: tails may be incomplete)"

@@ -107,10 +107,15 @@ struct cmd_stress_summary {
 	double bytes_per_s;    /* by the device's median, the host's without one; 0: unknown */
 	double ceiling, share; /* 0: not measured */
 	uint64_t floor_ns;     /* BYTES at the ceiling; 0: unknown */
+	uint64_t period_ns;    /* batches: from one launch to the next; 0: isolated */
 	bool corrupt;
 	bool delayed; /* the medians' differences are known: */
 	double delay_ns[CMD_DELAYS];
 };
+
+/* Of the weights: "cold" (the rotation is five times the cache), "hot" (one copy, or all
+ * fit into it), else "mixed". */
+const char *cmd_stress_temperature(const struct stress_status *st);
 
 void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_summary *ret);
 void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,

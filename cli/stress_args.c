@@ -14,14 +14,17 @@ static const char help[] =
 	"A memory-bound GEMM in the shape of decoding, again and again, and how steady it is.\n\n"
 	"  --backend B      cuda, cpu or script; default: the best there is\n"
 	"  --device BDF     cuda: this GPU\n"
-	"  --shape MxKxN    default 1x4096x11008\n"
+	"  --shape MxKxN    default 1x4096x11008; decode7b or decode13b: a token's chain of GEMMs\n"
+	"                   through all layers, decode:KxN that of another model, *LAYERS behind it\n"
 	"  --dtype f16|f32  default f16\n"
 	"  --threads N      CPU threads; default: cores - 1\n"
 	"  --kernel NAME    cpu: avx512, avx2, neon, ref, or one of these with -row\n"
 	"  --copies N       rotating copies of the weights; default: 5 times the last-level cache\n"
+	"  --hot            one copy: what fits stays in the cache\n"
 	"  --seed N         of the random numbers; default 1\n"
 	"  --seconds N      default 10; a script runs to its end\n"
 	"  --samples N      stop after N samples\n"
+	"  --mode M         isolated (each launch is waited for), queued or graph; default isolated\n"
 	"  --paced T        one launch every T (250us, 10ms, 1s) instead of back to back\n"
 	"  --no-ceiling     leave out the read-only loops between the launches\n"
 	"  --inject-fault F break something to see it noticed: output (one bit), weight (one bit\n"
@@ -52,6 +55,8 @@ enum {
 	OPT_THREADS,
 	OPT_KERNEL,
 	OPT_COPIES,
+	OPT_HOT,
+	OPT_MODE,
 	OPT_SEED,
 	OPT_SECONDS,
 	OPT_SAMPLES,
@@ -83,6 +88,8 @@ static const struct option options[] = {
 	{"threads", required_argument, NULL, OPT_THREADS},
 	{"kernel", required_argument, NULL, OPT_KERNEL},
 	{"copies", required_argument, NULL, OPT_COPIES},
+	{"hot", no_argument, NULL, OPT_HOT},
+	{"mode", required_argument, NULL, OPT_MODE},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"seconds", required_argument, NULL, OPT_SECONDS},
 	{"samples", required_argument, NULL, OPT_SAMPLES},
@@ -209,6 +216,17 @@ static int take_fill(const char *s, struct stress_config *c)
 		s);
 }
 
+static int take_mode(const char *s, enum stress_mode *ret)
+{
+	for (unsigned i = 0; i < STRESS_MODES; i++) {
+		if (!strcmp(s, stress_mode_name(i))) {
+			*ret = (enum stress_mode)i;
+			return 0;
+		}
+	}
+	return cmd_usage_error("stress", "--mode takes isolated, queued or graph, not '%.40s'", s);
+}
+
 static int take_label(const char *arg)
 {
 	struct why why;
@@ -226,7 +244,7 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_DEVICE:
 		return take_text("--device", arg, c->device, sizeof(c->device));
 	case OPT_SHAPE:
-		return stress_shape_parse(arg, &c->shape, &why) < 0
+		return stress_config_shape(c, arg, &why) < 0
 			       ? cmd_usage_error("stress", "%s", why.text)
 			       : 0;
 	case OPT_DTYPE:
@@ -237,6 +255,11 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 		return take_text("--kernel", arg, c->kernel, sizeof(c->kernel));
 	case OPT_COPIES:
 		return take_u32("--copies", arg, 1, 65536, &c->copies);
+	case OPT_HOT:
+		c->copies = 1;
+		return 0;
+	case OPT_MODE:
+		return take_mode(arg, &c->mode);
 	case OPT_SEED:
 		return cmd_take_number("stress", "--seed", arg, 0, UINT64_MAX, &c->seed);
 	case OPT_SECONDS:
@@ -319,6 +342,30 @@ static int check_backend(const struct cmd_stress_options *o)
 	return 0;
 }
 
+/* What is launched together, and what only goes one by one. */
+static int check_mode(const struct stress_config *c)
+{
+	if ((c->fill_permille || c->fill_bytes) && (c->layers || c->mode != STRESS_ISOLATED)) {
+		return cmd_usage_error("stress", "--fill is for isolated launches of one GEMM");
+	}
+	if (c->inject && (c->layers || c->mode != STRESS_ISOLATED)) {
+		return cmd_usage_error(
+			"stress", "--inject-fault is for isolated launches of one GEMM");
+	}
+	if (c->paced_ns && c->mode != STRESS_ISOLATED && !c->layers) {
+		return cmd_usage_error("stress",
+			"--paced is for isolated launches: a %s has many of them",
+			c->mode == STRESS_GRAPH ? "graph" : "queue");
+	}
+	if (c->paced_ns && c->mode == STRESS_QUEUED) {
+		return cmd_usage_error("stress", "--paced is for one token at a time");
+	}
+	if (!strcmp(c->backend, "script") && c->mode != STRESS_ISOLATED) {
+		return cmd_usage_error("stress", "--mode is not for the script back end");
+	}
+	return 0;
+}
+
 /* What only makes sense together. */
 static int check_together(struct cmd_stress_options *o, bool speed_given, bool shape_given)
 {
@@ -365,6 +412,9 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	}
 	if (o->sweep && !o->duration_ns && !o->samples) {
 		o->duration_ns = 2 * (uint64_t)1000000000u;
+	}
+	if (check_mode(c)) {
+		return EXIT_USAGE;
 	}
 	if (o->keep && !o->record) {
 		return cmd_usage_error("stress", "--keep-samples belongs to --record LABEL");

@@ -107,10 +107,10 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	}
 	/* In the store before it happens: should the machine go down now, the last step is known.
 	 */
-	char step[160];
-	snprintf(step, sizeof(step), "start of the worker: %s %ux%ux%u %s",
-		*l->o->config.backend ? l->o->config.backend : "auto", l->o->config.shape.m,
-		l->o->config.shape.k, l->o->config.shape.n, runs_dtype_name(l->o->config.dtype));
+	char step[160], shape[STRESS_SHAPE_MAX];
+	snprintf(step, sizeof(step), "start of the worker: %s %s %s",
+		*l->o->config.backend ? l->o->config.backend : "auto",
+		stress_shape_name(&l->o->config, shape), runs_dtype_name(l->o->config.dtype));
 	if (l->o->config.lock_mhz) {
 		cmd_append(step, sizeof(step), ", clocks of %s locked at %u MHz",
 			l->o->config.device, l->o->config.lock_mhz);

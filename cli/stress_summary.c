@@ -51,6 +51,15 @@ static void summarise_delay(const struct cmd_stress_delay *d, struct cmd_stress_
 	}
 }
 
+const char *cmd_stress_temperature(const struct stress_status *st)
+{
+	const double all = (double)st->copies * (double)st->copy_bytes;
+	if (st->copies == 1 || all <= (double)st->cache_bytes) {
+		return "hot";
+	}
+	return all >= 5 * (double)st->cache_bytes ? "cold" : "mixed";
+}
+
 void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_summary *ret)
 {
 	const struct stress_status *st = &r->status;
@@ -60,10 +69,14 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 	}
 	const struct cmd_stress_layer *host = &s.layer[RUNS_HOST], *device = &s.layer[RUNS_DEVICE];
 	s.samples = host->n ? host->n : device->n; /* batches have no host latency of their own */
+	if (!host->n && device->n) {
+		s.period_ns = device->p50 + s.layer[RUNS_GAP].p50;
+	}
 	s.seconds = (double)(r->to_ns - r->from_ns) / 1e9;
-	s.missing_p99 = s.samples && !host->has_p99 ? enough_for(0.99) : 0;
-	s.missing_p999 = s.samples && !host->has_p999 ? enough_for(0.999) : 0;
-	uint64_t p50 = device->n ? device->p50 : host->p50;
+	const struct cmd_stress_layer *shown = host->n ? host : device;
+	s.missing_p99 = s.samples && !shown->has_p99 ? enough_for(0.99) : 0;
+	s.missing_p999 = s.samples && !shown->has_p999 ? enough_for(0.999) : 0;
+	uint64_t p50 = s.period_ns ? s.period_ns : device->n ? device->p50 : host->p50;
 	if (p50 && st->bytes) {
 		s.bytes_per_s = (double)st->bytes * 1e9 / (double)p50;
 	}

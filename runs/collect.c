@@ -197,8 +197,15 @@ static void put_layers(struct runs_collect *c, const struct stress_sample *s)
 	if (s->flags & STRESS_HAS_CYCLES) {
 		put(c, series, RUNS_CYCLES, s->cycles);
 	}
-	if (!batch && c->has_last && s->seq == c->last.seq + 1) {
+	if (!c->has_last || s->seq != c->last.seq + 1) {
+		return;
+	}
+	if (!batch) {
 		put(c, stress_series_of(&c->last), RUNS_GAP, span(c->last.done_ns, s->submit_ns));
+	} else if ((s->flags & c->last.flags & STRESS_HAS_DEVICE) &&
+		   s->submit_ns == c->last.submit_ns) {
+		/* Within a batch the device itself goes from one launch to the next. */
+		put(c, series, RUNS_GAP, span(c->last.end_ns, s->start_ns));
 	}
 }
 

@@ -15,7 +15,7 @@ enum runs_layer {
 	RUNS_LAUNCH,   /* submit → device start */
 	RUNS_DEVICE,   /* device start → end */
 	RUNS_NOTIFY,   /* device end → done */
-	RUNS_GAP,      /* done → next submit */
+	RUNS_GAP,      /* done → next submit; within a batch: end → next start */
 	RUNS_CYCLES,
 	RUNS_LAYERS,
 };

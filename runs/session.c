@@ -36,7 +36,13 @@ const char *runs_dtype_name(enum stress_dtype d)
 void runs_info_configured(struct runs_info *ret, const struct stress_config *c)
 {
 	text_copy(ret->backend, sizeof(ret->backend), *c->backend ? c->backend : "auto");
-	snprintf(ret->shape, sizeof(ret->shape), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
+	char shape[STRESS_SHAPE_MAX], name[STRESS_SHAPE_MAX + 16];
+
+	/* Another mode is another thing to compare. */
+	snprintf(name, sizeof(name), "%s%s%s", stress_shape_name(c, shape),
+		c->mode == STRESS_ISOLATED ? "" : " ",
+		c->mode == STRESS_ISOLATED ? "" : stress_mode_name(c->mode));
+	text_copy(ret->shape, sizeof(ret->shape), name);
 	text_copy(ret->dtype, sizeof(ret->dtype), runs_dtype_name(c->dtype));
 	ret->seed = c->seed;
 	ret->paced_ns = c->paced_ns;

@@ -32,6 +32,9 @@ struct stress_facts {
 	char address[24]; /* of the GPU whose readings belong to the launches; "" none */
 	char kernel[32];
 	uint32_t threads, copies;
+	uint64_t copy_bytes;   /* one copy of the weights */
+	uint64_t cache_bytes;  /* what may hold weights between two launches; 0: unknown */
+	bool tuned;            /* KERNEL comes from the configuration's choices */
 	uint64_t bytes;        /* moved by one GEMM: weights + x + y */
 	unsigned series;       /* bit s: STRESS_s can be launched; STRESS_GEMM always */
 	unsigned read_kernels; /* how many read-only loops STRESS_READ walks through */

@@ -397,6 +397,17 @@ static int cpu_open(const struct stress_config *c, struct stress_lender *lender,
 	struct stress_backend *b = xcalloc(1, sizeof(*b));
 	b->lender = lender;
 	b->config = *c;
+	if (c->mode != STRESS_ISOLATED) {
+		why_set(why, "--mode %s is for cuda: a CPU has no queue of launches",
+			stress_mode_name(c->mode));
+		free(b);
+		return -EINVAL;
+	}
+	if (c->layers) {
+		why_set(why, "a token's chain is for cuda");
+		free(b);
+		return -EINVAL;
+	}
 	stress_host_read("", &b->host);
 	int r = prepare(b, why);
 	if (r < 0) {
@@ -426,6 +437,8 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 	*ret = (struct stress_facts){
 		.threads = b->threads,
 		.copies = b->copies,
+		.copy_bytes = b->weight_bytes,
+		.cache_bytes = b->host.llc_bytes,
 		.bytes = b->weight_bytes + b->x_bytes + b->y_bytes,
 		.series = 1u << STRESS_GEMM | 1u << STRESS_READ,
 		.read_kernels = b->bursts.loops,

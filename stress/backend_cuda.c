@@ -16,13 +16,17 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "stress/backend.h"
+#include "stress/batch.h"
 #include "stress/bursts.h"
+#include "stress/chain.h"
 #include "stress/clock_fit.h"
 #include "stress/data.h"
 #include "stress/gpu.h"
+#include "stress/peer.h"
 
 enum {
-	GROUP = 64,      /* launches between two fetches of stamps */
+	GROUP = 64,      /* launches between two fetches of stamps, */
+	TOKENS = 8,      /* or tokens */
 	PROBE_EVERY = 4, /* groups */
 	PINGS = 16,
 	SMALL = 64 << 10, /* bytes of a copy probe */
@@ -38,13 +42,17 @@ static const uint64_t check_terms = (uint64_t)1 << 26;
 struct stress_backend {
 	struct stress_lender *lender;
 	struct stress_gpu *gpu;
+	struct stress_chain *chain; /* NULL: a launch is one GEMM */
+	struct stress_batch *batch; /* NULL: each launch is waited for */
 	struct cuda_kernel kernel;
 	char note[200]; /* why a better kernel was not taken */
+	bool tuned;
 	struct stress_gpu_check check;
 	uint32_t next_copy, next_audit;
 	uint32_t told_apart; /* wrong outputs; from TELL_MAX on they are only counted */
 	enum stress_inject inject;
 	unsigned delays;
+	struct stress_chain_facts token;
 
 	const struct gemm_cuda_read *reads[STRESS_LOOPS_MAX];
 	CUfunction read_functions[STRESS_LOOPS_MAX];
@@ -55,6 +63,7 @@ struct stress_backend {
 	CUdeviceptr mailbox_device;
 	void *small; /* pinned, SMALL bytes: copies and the zero-copy read */
 	CUdeviceptr small_device, small_mapped;
+	struct stress_peer peer; /* without a context: there is none */
 	struct clock_fit fit;
 	uint64_t join_at_ns;
 	uint64_t clock_error_ns; /* of the stamps converted last */
@@ -85,9 +94,11 @@ static void cuda_close(struct stress_backend *b)
 	if (!b) {
 		return;
 	}
+	stress_batch_close(b->batch);
 	if (b->gpu) {
 		const struct cuda_api *api = &b->gpu->dev->api;
 
+		stress_peer_close(b->gpu->dev, &b->peer);
 		if (b->mailbox) {
 			api->MemFreeHost((void *)b->mailbox);
 		}
@@ -97,6 +108,10 @@ static void cuda_close(struct stress_backend *b)
 		if (b->small_device) {
 			api->MemFree(b->small_device);
 		}
+	}
+	if (b->chain) {
+		stress_chain_close(b->chain);
+	} else {
 		stress_gpu_close(b->gpu);
 	}
 	free(b);
@@ -189,31 +204,52 @@ static int join_clocks(struct stress_backend *b, struct why *why)
 
 static int check_kernel(struct stress_backend *b, struct why *why)
 {
-	const int r = stress_gpu_check(
-		b->gpu, &b->kernel, GEMM_CUDA_ACT_NONE, false, check_terms, &b->check, why);
+	int r;
 
+	if (b->chain) {
+		r = stress_chain_check(b->chain, check_terms / 4, b->lender, &b->token, why);
+		b->check = b->token.check;
+		b->tuned = b->token.tuned;
+	} else {
+		r = stress_gpu_check(
+			b->gpu, &b->kernel, GEMM_CUDA_ACT_NONE, false, check_terms, &b->check, why);
+	}
 	if (r == 0 && (!b->check.same || !(b->check.error <= b->check.limit))) {
 		why_set(why,
 			"%s computes wrong: |y - ref| / sum |w||x| is %.2g where rounding explains "
 			"%.2g, at output %u, %u%s",
-			b->kernel.of->name, b->check.error, b->check.limit, b->check.worst_m,
-			b->check.worst_n,
+			b->chain ? b->token.kernel : b->kernel.of->name, b->check.error,
+			b->check.limit, b->check.worst_m, b->check.worst_n,
 			b->check.same ? "" : "; copies of the same weights give other outputs");
 		return -EIO;
 	}
 	return r;
 }
 
+/* The GEMM, or the token's: opened, with their kernels. */
+static int open_work(struct stress_backend *b, const struct stress_config *c, struct why *why)
+{
+	if (c->layers) {
+		const int r = stress_chain_open(c, b->lender, &b->chain, why);
+
+		b->gpu = r == 0 ? stress_chain_gpu(b->chain) : NULL;
+		return r;
+	}
+	const int r = stress_gpu_open(c, b->lender, &b->gpu, why);
+
+	return r ? r : stress_gpu_kernel(b->gpu, c->kernel, &b->kernel, &b->tuned, b->note, why);
+}
+
 static int cuda_open(const struct stress_config *c, struct stress_lender *lender,
 	struct stress_backend **ret, struct why *why)
 {
 	struct stress_backend *b = xcalloc(1, sizeof(*b));
+	struct why no_peer;
 	void *p = NULL;
 
 	b->lender = lender;
-	int r = stress_gpu_open(c, lender, &b->gpu, why);
+	int r = open_work(b, c, why);
 
-	r = r ? r : stress_gpu_kernel(b->gpu, c->kernel, &b->kernel, b->note, why);
 	r = r ? r : find_functions(b, why);
 	r = r ? r : pin(b, 64, &p, &b->mailbox_device, why);
 	b->mailbox = p;
@@ -228,8 +264,15 @@ static int cuda_open(const struct stress_config *c, struct stress_lender *lender
 	if (r == 0 && !lender->beat(lender)) {
 		r = -ECANCELED;
 	}
+	if (r == 0) {
+		/* Without another GPU its copies are left out. */
+		stress_peer_open(b->gpu->dev, SMALL, &b->peer, &no_peer);
+	}
 	r = r ? r : check_kernel(b, why);
 	r = r ? r : stress_gpu_checksum_prepare(b->gpu, lender, why);
+	if (r == 0 && c->mode != STRESS_ISOLATED) {
+		r = stress_batch_open(b->gpu, &b->kernel, b->chain, c->mode, &b->batch, why);
+	}
 	r = r ? r : join_clocks(b, why);
 	if (r < 0) {
 		cuda_close(b);
@@ -250,8 +293,11 @@ static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
 	const struct stress_gpu *g = b->gpu;
 
 	*ret = (struct stress_facts){
-		.copies = g->copies,
-		.bytes = g->w_bytes + g->x_bytes + g->y_bytes,
+		.copies = b->chain ? b->token.sets : g->copies,
+		.copy_bytes = b->chain ? b->token.set_bytes : g->w_bytes,
+		.cache_bytes = g->dev->l2,
+		.tuned = b->tuned,
+		.bytes = b->chain ? b->token.bytes : g->w_bytes + g->x_bytes + g->y_bytes,
 		.series = 1u << STRESS_GEMM | 1u << STRESS_EMPTY | 1u << STRESS_H2D |
 			  1u << STRESS_D2H | 1u << STRESS_ZERO_COPY,
 		.read_kernels = b->reads[0] ? b->bursts.loops : 0,
@@ -264,7 +310,9 @@ static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
 	};
 	snprintf(ret->isa, sizeof(ret->isa), "sm_%d", g->dev->limits.cc);
 	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
-	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel.of->name);
+	ret->series |= b->peer.context ? 1u << STRESS_PEER : 0;
+	text_copy(
+		ret->kernel, sizeof(ret->kernel), b->chain ? b->token.kernel : b->kernel.of->name);
 	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);
 	text_copy(ret->address, sizeof(ret->address), g->dev->address);
 }
@@ -335,7 +383,12 @@ static CUresult submit(
 		return api->MemcpyDtoHAsync(b->small, b->small_device, SMALL, g->dev->stream);
 	case STRESS_ZERO_COPY:
 		return launch_read(b, 0, b->small_mapped, SMALL, a.stamp);
+	case STRESS_PEER:
+		return stress_peer_copy(g->dev, &b->peer, b->small_device);
 	default:
+		if (b->chain) {
+			return stress_chain_launch(b->chain, slot);
+		}
 		if (b->inject) {
 			break_launch(b, sample, &a);
 		}
@@ -352,8 +405,11 @@ static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stam
 	s->start_ns = clock_fit_host(&b->fit, ~stamp->start_inv);
 	s->end_ns = clock_fit_host(&b->fit, stamp->end);
 	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->fit, stamp->end));
-	s->cycles = stamp->cycles;
-	s->flags |= STRESS_HAS_DEVICE | STRESS_HAS_CYCLES;
+	s->flags |= STRESS_HAS_DEVICE;
+	if (!b->chain) { /* a token's are those of its last GEMM */
+		s->cycles = stamp->cycles;
+		s->flags |= STRESS_HAS_CYCLES;
+	}
 	if (series == STRESS_GEMM) {
 		s->hash = stamp->hash;
 		s->flags |= STRESS_HAS_HASH;
@@ -366,7 +422,7 @@ static int tell_apart(
 {
 	struct stress_finding f = {.ns = s->submit_ns, .hash = s->hash};
 
-	if (b->told_apart++ >= TELL_MAX) {
+	if (b->told_apart++ >= TELL_MAX || b->chain) {
 		return 0;
 	}
 	const int r =
@@ -402,20 +458,15 @@ static int cuda_inject(struct stress_backend *b, enum stress_inject what, struct
 	return what == STRESS_INJECT_WEIGHT ? stress_gpu_flip_weight(b->gpu, why) : 0;
 }
 
-static int cuda_iterate(struct stress_backend *b, enum stress_series series,
-	struct stress_sample *ret, size_t max, struct why *why)
+static const char *name_of(const struct stress_backend *b, enum stress_series series)
 {
-	const struct cuda_api *api = &b->gpu->dev->api;
-	const int n = series == STRESS_GEMM ? (int)MIN(max, (size_t)GROUP) : 1;
-	const unsigned loop = series == STRESS_READ ? stress_bursts_choose(&b->bursts) : 0;
+	return series != STRESS_GEMM ? "a probe" : b->chain ? b->token.kernel : b->kernel.of->name;
+}
 
-	if (clock_ns() >= b->join_at_ns) {
-		const int r = join_clocks(b, why);
-
-		if (r < 0) {
-			return r;
-		}
-	}
+/* Launches N of SERIES, each waited for. Returns how many, or negative errno. */
+static int launch_each(struct stress_backend *b, enum stress_series series, unsigned loop, int n,
+	struct stress_sample *ret, struct why *why)
+{
 	for (int i = 0; i < n; i++) {
 		struct stress_sample s = {.copy = take_copy(b), .flags = (uint32_t)series};
 
@@ -425,10 +476,59 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 		e = e == CUDA_SUCCESS ? await(b) : e;
 		s.done_ns = clock_ns();
 		if (e != CUDA_SUCCESS) {
-			return cuda_fail(api, e, why, "launching %s",
-				series == STRESS_GEMM ? b->kernel.of->name : "a probe");
+			return cuda_fail(
+				&b->gpu->dev->api, e, why, "launching %s", name_of(b, series));
 		}
 		ret[i] = s;
+	}
+	return n;
+}
+
+/* Launches a batch, which is waited for once: submit and done are those of all of it. */
+static int launch_batch(
+	struct stress_backend *b, struct stress_sample *ret, size_t max, struct why *why)
+{
+	struct stress_sample s = {.flags = STRESS_GEMM};
+	unsigned n = 0;
+	uint32_t copy = 0;
+
+	s.submit_ns = clock_ns();
+	CUresult e = stress_batch_submit(b->batch, (unsigned)max, &n, &copy);
+
+	e = e == CUDA_SUCCESS ? await(b) : e;
+	s.done_ns = clock_ns();
+	if (e != CUDA_SUCCESS) {
+		return cuda_fail(
+			&b->gpu->dev->api, e, why, "launching %s", name_of(b, STRESS_GEMM));
+	}
+	/* A token alone has the host's times to itself. */
+	s.flags |= b->chain && n == 1 ? 0 : (uint32_t)STRESS_BATCH;
+	for (unsigned i = 0; i < n; i++) {
+		ret[i] = s;
+		ret[i].copy = (copy + i) % b->gpu->copies;
+	}
+	return (int)n;
+}
+
+static int cuda_iterate(struct stress_backend *b, enum stress_series series,
+	struct stress_sample *ret, size_t max, struct why *why)
+{
+	const size_t group = series != STRESS_GEMM ? 1u : b->chain ? (size_t)TOKENS : GROUP;
+	const unsigned loop = series == STRESS_READ ? stress_bursts_choose(&b->bursts) : 0;
+	const bool batch = series == STRESS_GEMM && b->batch;
+
+	if (clock_ns() >= b->join_at_ns) {
+		const int r = join_clocks(b, why);
+
+		if (r < 0) {
+			return r;
+		}
+	}
+	const int n = batch ? launch_batch(b, ret, max, why)
+			    : launch_each(b, series, loop, (int)MIN(max, group), ret, why);
+
+	if (n < 0) {
+		return n;
 	}
 	const int r = stress_gpu_take_stamps(b->gpu, 0, n, why);
 

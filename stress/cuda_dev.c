@@ -19,10 +19,10 @@ static int attribute(const struct cuda_api *api, CUdevice d, int attr)
 	return api->DeviceGetAttribute(&v, attr, d) == CUDA_SUCCESS ? v : 0;
 }
 
-static void address_of(const struct cuda_api *api, CUdevice d, char *ret, size_t size)
+void cuda_dev_address(const struct cuda_api *api, CUdevice d, char ret[static 24])
 {
 	/* Function 0: a GPU's compute function is always the first. */
-	snprintf(ret, size, "%04x:%02x:%02x.0", (unsigned)attribute(api, d, CUDA_ATTR_PCI_DOMAIN),
+	snprintf(ret, 24, "%04x:%02x:%02x.0", (unsigned)attribute(api, d, CUDA_ATTR_PCI_DOMAIN),
 		(unsigned)attribute(api, d, CUDA_ATTR_PCI_BUS),
 		(unsigned)attribute(api, d, CUDA_ATTR_PCI_DEVICE));
 }
@@ -44,7 +44,7 @@ int cuda_dev_list(const char *library, struct cuda_dev_fact *ret, size_t max, st
 			continue;
 		}
 		ret[n] = (struct cuda_dev_fact){0};
-		address_of(&api, d, ret[n].address, sizeof(ret[n].address));
+		cuda_dev_address(&api, d, ret[n].address);
 		api.DeviceGetName(ret[n].name, sizeof(ret[n].name), d);
 		ret[n].cc = attribute(&api, d, CUDA_ATTR_CC_MAJOR) * 10 +
 			    attribute(&api, d, CUDA_ATTR_CC_MINOR);
@@ -65,7 +65,7 @@ static int find_device(struct cuda_dev *d, const char *address, struct why *why)
 		if (e != CUDA_SUCCESS) {
 			return cuda_fail(&d->api, e, why, "asking for device %d", i);
 		}
-		address_of(&d->api, d->device, d->address, sizeof(d->address));
+		cuda_dev_address(&d->api, d->device, d->address);
 		if (!address[0] || !strcasecmp(address, d->address)) {
 			return 0;
 		}

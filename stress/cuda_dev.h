@@ -54,6 +54,9 @@ struct cuda_dev_fact {
 /* The devices that the driver sees, without opening one; how many, or negative errno. */
 int cuda_dev_list(const char *library, struct cuda_dev_fact *ret, size_t max, struct why *why);
 
+/* D's PCI address, as it is written everywhere here. */
+void cuda_dev_address(const struct cuda_api *api, CUdevice d, char ret[static 24]);
+
 /* A function of a module, which is compiled by the driver when it is the first of it. */
 int cuda_dev_function(struct cuda_dev *d, enum gemm_cuda_module m, const char *name,
 	CUfunction *ret, struct why *why);

@@ -22,12 +22,12 @@ static bool beat(struct stress_lender *l)
 }
 
 /* The next copy must never be in L2 any more: five times its size, and one. */
-static uint64_t copies_by_rule(const struct cuda_dev *d, size_t w_bytes)
+uint32_t stress_gpu_copies(const struct cuda_dev *d, uint64_t w_bytes)
 {
 	const uint64_t l2 = d->l2 ? d->l2 : unknown_l2;
 	const uint64_t n = (5 * l2 + w_bytes - 1) / w_bytes + 1;
 
-	return MIN(MAX(n, 2u), (uint64_t)STRESS_GPU_COPIES_MAX);
+	return (uint32_t)MIN(MAX(n, 2u), (uint64_t)STRESS_GPU_COPIES_MAX);
 }
 
 /* As many copies as --fill asks for. */
@@ -54,8 +54,7 @@ static int choose_sizes(struct stress_gpu *g, struct why *why)
 	g->y_stride = (g->y_bytes + 255) / 256 * 256;
 	g->y_slots = (uint32_t)MIN(MAX(outputs_kept / g->y_stride, 1u), (size_t)STRESS_GPU_SLOTS);
 	g->vec = s->k * e % 16 == 0;
-	g->copies =
-		g->config.copies ? g->config.copies : (uint32_t)copies_by_rule(g->dev, g->w_bytes);
+	g->copies = g->config.copies ? g->config.copies : stress_gpu_copies(g->dev, g->w_bytes);
 	if (g->copies > STRESS_GPU_COPIES_MAX) {
 		why_set(why, "%u copies of the weights: at most %d", g->copies,
 			STRESS_GPU_COPIES_MAX);
@@ -191,15 +190,15 @@ int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct
 	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "uploading the weights");
 }
 
-int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
-	struct stress_gpu **ret, struct why *why)
+int stress_gpu_open_on(struct cuda_dev *dev, bool owned, const struct stress_config *c,
+	struct stress_lender *lender, struct stress_gpu **ret, struct why *why)
 {
 	struct stress_gpu *g = xcalloc(1, sizeof(*g));
 
 	g->config = *c;
-	int r = cuda_dev_open(NULL, c->device, &g->dev, why);
+	g->dev = dev;
+	int r = choose_sizes(g, why);
 
-	r = r ? r : choose_sizes(g, why);
 	r = r ? r : allocate(g, why);
 	if (r == 0 && (c->fill_bytes || c->fill_permille)) {
 		r = stress_gpu_memory_test(g, lender, why);
@@ -210,8 +209,25 @@ int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
 		stress_gpu_close(g);
 		return r;
 	}
+	g->owns_dev = owned;
 	*ret = g;
 	return 0;
+}
+
+int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
+	struct stress_gpu **ret, struct why *why)
+{
+	struct cuda_dev *dev;
+	int r = cuda_dev_open(NULL, c->device, &dev, why);
+
+	if (r < 0) {
+		return r;
+	}
+	r = stress_gpu_open_on(dev, true, c, lender, ret, why);
+	if (r < 0) {
+		cuda_dev_close(dev);
+	}
+	return r;
 }
 
 void stress_gpu_close(struct stress_gpu *g)
@@ -236,6 +252,8 @@ void stress_gpu_close(struct stress_gpu *g)
 		if (g->host_stamps) {
 			api->MemFreeHost(g->host_stamps);
 		}
+	}
+	if (g->owns_dev) {
 		cuda_dev_close(g->dev);
 	}
 	free(g->w);
@@ -247,13 +265,59 @@ void stress_gpu_close(struct stress_gpu *g)
 	free(g);
 }
 
+struct stress_choice stress_gpu_choice(const struct stress_gpu *g)
+{
+	const struct stress_shape *s = &g->config.shape;
+	struct stress_choice c = {
+		.device =
+			{
+				.cc = (uint32_t)g->dev->limits.cc,
+				.sms = g->dev->limits.sms,
+				.driver = (uint32_t)g->dev->api.version,
+			},
+		.build = gemm_cuda_build(),
+		.m = s->m,
+		.k = s->k,
+		.n = s->n,
+		.f32 = g->config.dtype == STRESS_F32,
+		.hot = g->copies == 1,
+	};
+
+	text_copy(c.device.name, sizeof(c.device.name), g->dev->name);
+	return c;
+}
+
+/* What `tune` found, where that holds here and still loads. */
+static bool take_choice(struct stress_gpu *g, struct cuda_kernel *ret)
+{
+	const struct stress_shape *s = &g->config.shape;
+	const struct stress_choice here = stress_gpu_choice(g);
+
+	for (uint32_t i = 0; i < g->config.choices && i < STRESS_CHOICES; i++) {
+		const struct stress_choice *c = &g->config.choice[i];
+		const struct gemm_cuda_kernel *k = gemm_cuda_find(c->kernel);
+		struct why why;
+
+		if (stress_choice_fits(c, &here) && k && !k->wrong &&
+			(k->dtype == GEMM_F32) == here.f32 &&
+			cuda_dev_kernel(g->dev, k, s->m, s->n, s->k, g->vec, ret, &why) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
-	char note[static 200], struct why *why)
+	bool *ret_tuned, char note[static 200], struct why *why)
 {
 	const struct stress_shape *s = &g->config.shape;
 	const enum gemm_dtype type = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
 
 	*note = '\0';
+	*ret_tuned = !*name && take_choice(g, ret);
+	if (*ret_tuned) {
+		return 0;
+	}
 	if (*name) {
 		const struct gemm_cuda_kernel *named = gemm_cuda_find(name);
 

@@ -20,6 +20,7 @@ enum { STRESS_GPU_COPIES_MAX = 65536, STRESS_GPU_SLOTS = 256 };
 
 struct stress_gpu {
 	struct cuda_dev *dev;
+	bool owns_dev;
 	struct stress_config config;
 	uint32_t copies;
 	size_t w_bytes, x_bytes, y_bytes;
@@ -58,7 +59,12 @@ struct stress_gpu_check {
  */
 int stress_gpu_open(const struct stress_config *c, struct stress_lender *lender,
 	struct stress_gpu **ret, struct why *why);
+/* The same on a device that is open; OWNED: it is closed with what is made here. */
+int stress_gpu_open_on(struct cuda_dev *dev, bool owned, const struct stress_config *c,
+	struct stress_lender *lender, struct stress_gpu **ret, struct why *why);
 void stress_gpu_close(struct stress_gpu *g);
+/* How many copies of W_BYTES each there must be, lest L2 hold the next one. */
+uint32_t stress_gpu_copies(const struct cuda_dev *d, uint64_t w_bytes);
 
 /* The host's x, bias and weights (all copies) to the GPU once more, stamps cleared. */
 int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct why *why);
@@ -70,11 +76,15 @@ int stress_gpu_upload(struct stress_gpu *g, struct stress_lender *lender, struct
 int stress_gpu_make_positive(struct stress_gpu *g, struct why *why);
 
 /*
- * The kernel named NAME, or with "" the most promising one that loads; NOTE (may be NULL) gets a
- * sentence when the driver refused a better one. -EINVAL: no such kernel.
+ * The kernel named NAME, or with "" the one that the configuration's choices name for this GPU and
+ * shape (*RET_TUNED), else the most promising one that loads; NOTE gets a sentence when the driver
+ * refused a better one, else "". -EINVAL: no such kernel.
  */
 int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
-	char note[static 200], struct why *why);
+	bool *ret_tuned, char note[static 200], struct why *why);
+
+/* What a choice made here and now would hold for; KERNEL, P50_NS and DATE are left empty. */
+struct stress_choice stress_gpu_choice(const struct stress_gpu *g);
 
 /* The arguments of a launch over COPY, with stamps in SLOT (negative: none). */
 struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy, int slot);

@@ -13,10 +13,22 @@
 #include <sys/types.h>
 
 #include "base/why.h"
+#include "stress/choice.h"
 #include "stress/finding.h"
 #include "stress/sample.h"
 
 enum stress_dtype { STRESS_F16, STRESS_F32 };
+
+/* How launches follow one another; what is not isolated belongs to a batch (STRESS_BATCH). */
+enum stress_mode {
+	STRESS_ISOLATED, /* each is waited for */
+	STRESS_QUEUED,   /* many are submitted, then waited for */
+	STRESS_GRAPH,    /* the same as one CUDA graph */
+	STRESS_MODES,
+};
+
+/* "isolated", "queued", "graph"; "?" for others. */
+const char *stress_mode_name(unsigned mode);
 
 struct stress_shape {
 	uint32_t m, k, n;
@@ -39,7 +51,9 @@ struct stress_config {
 	char backend[16]; /* "cpu", "cuda", "script"; "" or "auto": the best there is */
 	char device[24];  /* cuda: PCI address; "" the first */
 	struct stress_shape shape;
+	uint32_t layers; /* > 0: a token's chain; K is the model's width, N that of its MLP */
 	enum stress_dtype dtype;
+	enum stress_mode mode;
 	uint32_t threads; /* 0: cores − 1, at least 1 */
 	uint32_t copies; /* rotating weight copies; 0: by rule (≥ 5 × last-level cache, at least 2)
 			  */
@@ -57,7 +71,19 @@ struct stress_config {
 	uint32_t fill_permille; /* weights over this share of the free memory, tested first; or */
 	uint64_t fill_bytes;    /* over this much; both 0: copies by rule */
 	uint32_t load_percent; /* of the time, at first; 0, 100: all. Less is part of the warm-up */
+	uint32_t choices;      /* what `tune` found, as far as it may be of use here */
+	struct stress_choice choice[STRESS_CHOICES];
 };
+
+enum { STRESS_SHAPE_MAX = 48 };
+
+/*
+ * The shape by its name: "MxKxN", or a token's chain: "decode7b", "decode13b", "decode:KxN", each
+ * with "*LAYERS" or without (as many as C has, else 32). -EINVAL with why.
+ */
+int stress_config_shape(struct stress_config *c, const char *s, struct why *why);
+/* "1x4096x11008", "decode7b*32"; returns BUF. */
+const char *stress_shape_name(const struct stress_config *c, char buf[static STRESS_SHAPE_MAX]);
 
 void stress_config_init(struct stress_config *c); /* the defaults: auto, 1x4096x11008, f16 */
 
@@ -90,6 +116,9 @@ struct stress_status {
 	enum stress_ended ended;
 	char backend[16], device[96], kernel[32];
 	uint32_t threads, copies;
+	uint64_t copy_bytes;        /* one copy of the weights */
+	uint64_t cache_bytes;       /* L2, or the CPU's last-level caches; 0: unknown */
+	bool tuned;                 /* KERNEL is what `tune` found fastest here */
 	uint64_t bytes;             /* moved by one GEMM: weights + x + y */
 	uint64_t produced, dropped; /* samples */
 	double ceiling_bytes_per_s; /* 0: not measured yet */

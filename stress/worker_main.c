@@ -478,6 +478,9 @@ static void take_facts(struct engine *e)
 	text_copy(s->kernel, sizeof(s->kernel), f->kernel);
 	s->threads = f->threads;
 	s->copies = f->copies;
+	s->copy_bytes = f->copy_bytes;
+	s->cache_bytes = f->cache_bytes;
+	s->tuned = f->tuned;
 	s->bytes = f->bytes;
 	s->max_error = f->max_error;
 	s->error_limit = f->error_limit;

@@ -220,7 +220,7 @@ void tui_app_study(struct tui_app *a, const struct tui_study *s)
 
 /* -- the form of what runs ----------------------------------------------------------- */
 
-enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE };
+enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE, WEIGHTS };
 
 static const char any_device[] = "the first", all_devices[] = "all GPUs";
 
@@ -270,7 +270,7 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 		text_copy(c.device, sizeof(c.device), address[0]);
 		text_copy(c.backend, sizeof(c.backend), "cuda");
 	}
-	if (stress_shape_parse(m->field[SHAPE].value, &c.shape, &why) < 0) {
+	if (stress_config_shape(&c, m->field[SHAPE].value, &why) < 0) {
 		text_copy(m->error, sizeof(m->error), why.text);
 		m->focus = SHAPE;
 		return false;
@@ -295,6 +295,8 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 		m->focus = THREADS;
 		return false;
 	}
+	const bool hot = !strcmp(m->field[WEIGHTS].value, "hot");
+	c.copies = hot ? 1 : c.copies == 1 ? 0 : c.copies;
 	a->live.config = c;
 	a->fleet.wanted = all;
 	tui_app_start(a);
@@ -320,7 +322,7 @@ void tui_app_edit(struct tui_app *a)
 {
 	const struct stress_config *c = &a->live.config;
 	struct tui_modal *m = &a->modal;
-	char s[40];
+	char s[STRESS_SHAPE_MAX];
 	if (a->options.demo) {
 		tui_app_say(a, TUI_TONE_NOTE,
 			"the demo plays its script; start barscope without --demo");
@@ -342,8 +344,8 @@ void tui_app_edit(struct tui_app *a)
 				: any_device,
 		"The GPU, for cuda. Of all GPUs one is shown; D shows the next.");
 	add_devices(a, f);
-	snprintf(s, sizeof(s), "%ux%ux%u", c->shape.m, c->shape.k, c->shape.n);
-	tui_modal_field(m, "shape", s, "M x K x N: rows of x, length of a product, rows of W.");
+	tui_modal_field(m, "shape", stress_shape_name(c, s),
+		"M x K x N: rows of x, length of a product, rows of W. decode7b: a token's chain.");
 	f = tui_modal_field(m, "type", c->dtype == STRESS_F32 ? "f32" : "f16",
 		"Of the elements; sums are f32 in both.");
 	tui_field_choice(f, "f16");
@@ -359,4 +361,8 @@ void tui_app_edit(struct tui_app *a)
 	}
 	tui_modal_field(m, "pace", s,
 		"One launch each 10ms or 250us, counted from when it was due. Nothing: back to back.");
+	f = tui_modal_field(m, "weights", c->copies == 1 ? "hot" : "cold",
+		"cold: copies in turn, so that no cache holds the next; hot: one copy.");
+	tui_field_choice(f, "cold");
+	tui_field_choice(f, "hot");
 }

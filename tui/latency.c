@@ -15,12 +15,14 @@ static void stress_remark(const struct tui_app *a, char *buf, size_t size)
 {
 	const struct stress_status *st = &a->live.status;
 	const struct stress_config *k = &a->live.config;
+	char shape[STRESS_SHAPE_MAX];
 	if (!a->live.have_status) {
 		buf[0] = '\0';
 		return;
 	}
-	size_t n = (size_t)snprintf(buf, size, "%s %ux%ux%u %s", st->backend, k->shape.m,
-		k->shape.k, k->shape.n, k->dtype == STRESS_F16 ? "f16" : "f32");
+	size_t n =
+		(size_t)snprintf(buf, size, "%s %s %s%s", st->backend, stress_shape_name(k, shape),
+			k->dtype == STRESS_F16 ? "f16" : "f32", st->copies == 1 ? " hot" : "");
 	if (*st->kernel && n < size) {
 		n += (size_t)snprintf(buf + n, size - n, " %s", st->kernel);
 	}

@@ -25,6 +25,8 @@
  *   alias=BYTE      the 4 KiB there are the 4 KiB that lie 64 KiB further on
  *   noact=1         the activation is left out
  *   nodependent=1   dependent launches are refused (1)
+ *   devices=N       so many GPUs, at 0000:41:00.0, 0000:42:00.0, …; default 1
+ *   nopeer=1        no context on another GPU than the first that is asked for
  */
 #include <math.h>
 #include <pthread.h>
@@ -327,12 +329,12 @@ static void run(struct launch *l)
 	if (at) {
 		struct gemm_cuda_stamp *s = (struct gemm_cuda_stamp *)(uintptr_t)at;
 
-		s->start_inv = ~start;
+		s->start_inv = s->start_inv > ~start ? s->start_inv : ~start;
 		s->end = device_clock();
 		s->block_ns = s->end - start;
 		s->cycles = s->block_ns * 2;
-		s->hash = hash;
-		s->blocks = 1;
+		s->hash += hash;
+		s->blocks += 1;
 	}
 }
 
@@ -422,14 +424,15 @@ static CUresult fake_error_string(CUresult e, const char **ret)
 
 static CUresult fake_count(int *ret)
 {
-	*ret = 1;
+	*ret = (int)number("devices", 1);
 	return CUDA_SUCCESS;
 }
 
 static CUresult fake_device(CUdevice *ret, int ordinal)
 {
 	*ret = ordinal;
-	return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+	return ordinal >= 0 && ordinal < (int)number("devices", 1) ? CUDA_SUCCESS
+								   : CUDA_ERROR_INVALID_DEVICE;
 }
 
 static CUresult fake_name(char *ret, int len, CUdevice d)
@@ -450,7 +453,6 @@ static CUresult fake_attribute(int *ret, int attr, CUdevice d)
 {
 	const unsigned cc = number("cc", 90);
 
-	(void)d;
 	switch (attr) {
 	case CUDA_ATTR_SM_COUNT:
 		*ret = 4;
@@ -468,7 +470,7 @@ static CUresult fake_attribute(int *ret, int attr, CUdevice d)
 		*ret = (int)(cc % 10);
 		break;
 	case CUDA_ATTR_PCI_BUS:
-		*ret = 0x41;
+		*ret = 0x41 + d;
 		break;
 	default:
 		*ret = 0;
@@ -478,9 +480,37 @@ static CUresult fake_attribute(int *ret, int attr, CUdevice d)
 
 static CUresult fake_retain(CUcontext *ret, CUdevice d)
 {
-	(void)d;
-	*ret = (CUcontext)(uintptr_t)0x10;
+	static CUdevice first = -1;
+
+	first = first < 0 ? d : first;
+	if (d != first && order("nopeer")) {
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*ret = (CUcontext)(uintptr_t)(0x10 + d);
 	return CUDA_SUCCESS;
+}
+
+static CUresult fake_can_access(int *ret, CUdevice d, CUdevice peer)
+{
+	*ret = d != peer;
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_enable_peer(CUcontext peer, unsigned flags)
+{
+	(void)flags;
+	return peer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult fake_peer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
+	size_t bytes, CUstream s)
+{
+	(void)s;
+	if (!to_ctx || !from_ctx || to_ctx == from_ctx) {
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+	return state.sticky;
 }
 
 static CUresult fake_device_ok(CUdevice d)
@@ -886,6 +916,9 @@ static const struct {
 	{"cuGraphLaunch", 10000, (void (*)(void))fake_graph_launch},
 	{"cuGraphExecDestroy", 10000, (void (*)(void))fake_exec_destroy},
 	{"cuGraphDestroy", 10000, (void (*)(void))fake_graph_destroy},
+	{"cuDeviceCanAccessPeer", 4000, (void (*)(void))fake_can_access},
+	{"cuCtxEnablePeerAccess", 4000, (void (*)(void))fake_enable_peer},
+	{"cuMemcpyPeerAsync", 4000, (void (*)(void))fake_peer},
 };
 
 EXPORT CUresult cuGetProcAddress_v2(
