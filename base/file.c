@@ -190,18 +190,29 @@ int file_make_dirs(const char *path)
 	}
 }
 
-int file_data_dir(char **ret)
+/* A folder of ours below the one that VARIABLE names, or below HOME. */
+static int base_dir(const char *variable, const char *below_home, char **ret)
 {
 	struct text t = {0};
-	const char *xdg = getenv("XDG_DATA_HOME");
+	const char *xdg = getenv(variable);
 	const char *home = getenv("HOME");
 	if (xdg && xdg[0] == '/') {
 		text_addf(&t, "%s/barscope", xdg);
 	} else if (home && home[0] == '/') {
-		text_addf(&t, "%s/.local/share/barscope", home);
+		text_addf(&t, "%s/%s/barscope", home, below_home);
 	} else {
 		return -ENOENT;
 	}
 	*ret = text_steal(&t);
 	return 0;
+}
+
+int file_data_dir(char **ret)
+{
+	return base_dir("XDG_DATA_HOME", ".local/share", ret);
+}
+
+int file_cache_dir(char **ret)
+{
+	return base_dir("XDG_CACHE_HOME", ".cache", ret);
 }

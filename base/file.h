@@ -35,3 +35,6 @@ int file_make_dirs(const char *path);
 /* "$XDG_DATA_HOME/barscope" or "$HOME/.local/share/barscope"; the caller frees it. -ENOENT with no
  * HOME. */
 int file_data_dir(char **ret);
+
+/* The same for what can be made again: "$XDG_CACHE_HOME/barscope" or "$HOME/.cache/barscope". */
+int file_cache_dir(char **ret);

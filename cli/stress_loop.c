@@ -18,6 +18,7 @@
 #include "cli/store_args.h"
 #include "cli/stress.h"
 #include "pcie/scan.h"
+#include "runs/choices.h"
 #include "runs/driver.h"
 #include "runs/session.h"
 
@@ -464,7 +465,13 @@ static int start(struct cmd_stress_loop *l, struct why *why)
 				&l->delay->h[i / CMD_DELAYS][i % CMD_DELAYS], RUNS_HIST_TENTH_PCT);
 		}
 	}
-	return stress_worker_start(&l->o->config, &l->worker, why);
+	struct stress_config config = l->o->config;
+	struct why note;
+	runs_choices_lend_usual(&config, &note);
+	if (*note.text) {
+		fprintf(stderr, "barscope: %s\n", note.text);
+	}
+	return stress_worker_start(&config, &l->worker, why);
 }
 
 int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop **ret_loop,

@@ -2,10 +2,11 @@
 /* What `tune` and `verify` share: a child process that uses the GPU and hands over rows. */
 #pragma once
 
+#include "base/text.h"
 #include "cli/args.h"
 #include "stress/tune.h"
 
-enum { CMD_TUNE_ROWS = 96 };
+enum { CMD_TUNE_ROWS = 128 };
 
 struct cmd_tune_result {
 	struct stress_tune_facts facts;
@@ -38,3 +39,25 @@ struct cmd_tune_args {
 /* Into CONFIG; false: the command ends with *STATUS after a usage error. */
 bool cmd_tune_config(
 	const char *cmd, const struct cmd_tune_args *a, struct stress_config *config, int *status);
+
+/* Own rows and the library's are right when FP64 agrees and all copies give the same bits. */
+bool cmd_tune_is_right(const struct stress_tune_row *r);
+
+/* The fastest right own kernel without dependent launch, and cuBLASLt's fastest; NULL: none. */
+const struct stress_tune_row *cmd_tune_own(const struct cmd_tune_result *r);
+const struct stress_tune_row *cmd_tune_library(const struct cmd_tune_result *r);
+
+/* What the store holds under a label for this device and shape, for the ladder. */
+struct cmd_tune_stored {
+	size_t n; /* runs; 0: none, WHY says so */
+	int64_t run;
+	char label[64];
+	double p50_ns, band; /* device latency of the newest */
+	char why[160];
+};
+
+/* For a person; the rows, or with STORED (before, after) the ladder. */
+void cmd_tune_print(struct text *out, const struct cmd_tune_result *r,
+	const struct stress_config *c, const struct cmd_tune_stored *stored);
+/* Schema barscope.tune/1; the caller frees it. */
+char *cmd_tune_json(const struct cmd_tune_result *r, const struct stress_config *c);

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +33,6 @@ enum {
 	PREF_MAX_WORKSPACE = 1,
 	PREF_REDUCTION_MASK = 3,
 	PREF_ALIGN_A = 5, /* B, C and D follow */
-	REDUCTION_INPLACE = 1,
-	REDUCTION_COMPUTE_TYPE = 2,
 };
 
 /* cublasLtMatmulHeuristicResult_t */
@@ -69,7 +69,7 @@ struct functions {
 struct cublaslt {
 	struct functions f;
 	void *library, *handle;
-	char path[256];
+	char path[256], build_id[44];
 	struct cublaslt_problem p;
 	void *desc, *lw, *lx, *ly, *pref;
 };
@@ -113,6 +113,54 @@ static int resolve(struct cublaslt *lt, struct why *why)
 	return 0;
 }
 
+struct build_id_query {
+	uintptr_t address; /* inside the library */
+	char *ret;
+	size_t size;
+};
+
+/* The note of the object that holds the address (ELF gABI, "Note Section"; GNU type 3). */
+static int read_build_id(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct build_id_query *q = data;
+	bool inside = false;
+
+	(void)size;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		inside |= p->p_type == PT_LOAD &&
+			  q->address - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+	}
+	for (size_t i = 0; inside && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const unsigned char *at = (const unsigned char *)(info->dlpi_addr + p->p_vaddr);
+		size_t left = p->p_type == PT_NOTE ? p->p_memsz : 0;
+
+		while (left >= sizeof(ElfW(Nhdr))) {
+			ElfW(Nhdr) n;
+
+			memcpy(&n, at, sizeof(n));
+			const size_t name = (n.n_namesz + 3u) & ~(size_t)3;
+			const size_t all = sizeof(n) + name + ((n.n_descsz + 3u) & ~(size_t)3);
+
+			if (all > left) {
+				break;
+			}
+			if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+				!memcmp(at + sizeof(n), "GNU", 4)) {
+				for (size_t k = 0; k < n.n_descsz && 2 * k + 2 < q->size; k++) {
+					snprintf(q->ret + 2 * k, 3, "%02x",
+						at[sizeof(n) + name + k]);
+				}
+			}
+			at += all;
+			left -= all;
+		}
+	}
+	return inside;
+}
+
 int cublaslt_open(const char *library, struct cublaslt **ret, struct why *why)
 {
 	static const char *const names[] = {
@@ -138,7 +186,10 @@ int cublaslt_open(const char *library, struct cublaslt **ret, struct why *why)
 	void *symbol = dlsym(lt->library, "cublasLtCreate");
 
 	if (symbol && dladdr(symbol, &info) && info.dli_fname) {
+		struct build_id_query q = {(uintptr_t)symbol, lt->build_id, sizeof(lt->build_id)};
+
 		text_copy(lt->path, sizeof(lt->path), info.dli_fname);
+		dl_iterate_phdr(read_build_id, &q);
 	}
 	r = resolve(lt, why);
 	if (r == 0) {
@@ -198,6 +249,11 @@ size_t cublaslt_version(const struct cublaslt *lt)
 	return lt->f.GetVersion();
 }
 
+const char *cublaslt_build_id(const struct cublaslt *lt)
+{
+	return lt->build_id;
+}
+
 const char *cublaslt_path(const struct cublaslt *lt)
 {
 	return lt->path;
@@ -235,8 +291,7 @@ static int make_desc(struct cublaslt *lt, const struct cublaslt_problem *p)
 
 static int make_preference(struct cublaslt *lt, const struct cublaslt_problem *p)
 {
-	/* No sums in the output's type: they would round more than once. */
-	const uint32_t mask = REDUCTION_INPLACE | REDUCTION_COMPUTE_TYPE;
+	const uint32_t mask = CUBLASLT_REDUCTIONS;
 	const uint64_t workspace = p->workspace;
 	int s = lt->f.MatmulPreferenceCreate(&lt->pref);
 

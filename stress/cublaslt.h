@@ -26,6 +26,9 @@ struct cublaslt_candidate {
 	float waves;
 };
 
+/* Where partial sums may meet: in place, or in the compute type. Not in the output's type. */
+enum { CUBLASLT_REDUCTIONS = 1 | 2 };
+
 struct cublaslt;
 
 struct cublaslt_problem {
@@ -45,6 +48,8 @@ int cublaslt_open(const char *library, struct cublaslt **ret, struct why *why);
 void cublaslt_close(struct cublaslt *lt);
 size_t cublaslt_version(const struct cublaslt *lt); /* 10000 × major + 100 × minor + patch */
 const char *cublaslt_path(const struct cublaslt *lt);
+/* Of the library's file (its GNU note), in hex; "": it has none. */
+const char *cublaslt_build_id(const struct cublaslt *lt);
 
 /* Fixes what is multiplied from here on; the former problem is forgotten. */
 int cublaslt_set(struct cublaslt *lt, const struct cublaslt_problem *p, struct why *why);

@@ -95,6 +95,10 @@ int stress_gpu_take_stamps(struct stress_gpu *g, int slot, int n, struct why *wh
 /* Waits, fetches y, and hashes it as the kernels do. */
 int stress_gpu_hash(struct stress_gpu *g, uint64_t *ret, struct why *why);
 
+/* Waits, fetches y, and compares it with FP64 as stress_gpu_check does; SAME is not its matter. */
+int stress_gpu_compare(struct stress_gpu *g, uint32_t act, bool bias, uint64_t terms,
+	struct stress_gpu_check *ret, struct why *why);
+
 /*
  * Launches K over every copy and compares: at most TERMS products in FP64, spread over all
  * outputs. With ACT or BIAS the epilogue is checked as well.

@@ -12,243 +12,15 @@
 #include "base/macros.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "stress/cublaslt.h"
-#include "stress/gpu.h"
+#include "stress/tune_parts.h"
 
-enum {
-	CANDIDATES = 96,
-	LIBRARY_CANDIDATES = 8,
-	LAUNCHES_LEAST = 20,
-	ROUNDS_LEAST = 5,
-	WORKSPACE = 32 << 20,
-};
+enum { LAUNCHES_LEAST = 20, ROUNDS_LEAST = 5, P99_LEAST = 100 };
 
 static const uint64_t warm_ns = 300000000;
 static const float hopeless = 3; /* times the fastest: a few rounds are enough */
 
-struct candidate {
-	struct stress_tune_row row;
-	struct cuda_kernel kernel;      /* OWN */
-	struct cublaslt_candidate algo; /* LIBRARY */
-	const struct gemm_cuda_read *read;
-	CUfunction function; /* READ */
-	CUgraphExec graph;
-	float *ms;    /* one a round, of the whole graph */
-	bool through; /* timed often enough */
-};
-
-struct tune {
-	const struct stress_tune_options *o;
-	struct stress_gpu *gpu;
-	struct cublaslt *lt;
-	CUdeviceptr workspace;
-	uint32_t launches;
-	struct candidate *c;
-	size_t n;
-};
-
-static CUresult launch(struct tune *t, const struct candidate *c, uint32_t copy)
-{
-	struct stress_gpu *g = t->gpu;
-	const struct gemm_cuda_args a = stress_gpu_args(g, copy, -1);
-	const struct gemm_cuda_span span = {
-		.p = a.w, .bytes = g->w_bytes & ~(size_t)15, .out = g->sink};
-
-	switch (c->row.kind) {
-	case STRESS_TUNE_OWN:
-		return cuda_dev_launch(g->dev, &c->kernel, &a, g->dev->stream);
-	case STRESS_TUNE_LIBRARY:
-		return cublaslt_run(t->lt, &c->algo.algo, a.x, a.w, a.y, 0, t->workspace, WORKSPACE,
-			       g->dev->stream)
-			       ? CUDA_ERROR_INVALID_VALUE
-			       : CUDA_SUCCESS;
-	default:
-		return cuda_dev_launch_read(g->dev, c->read, c->function, &span, g->dev->stream);
-	}
-}
-
-static struct candidate *add(struct tune *t, enum stress_tune_kind kind, const char *name)
-{
-	struct candidate *c = &t->c[t->n++];
-
-	*c = (struct candidate){.row = {.kind = kind, .error = -1}};
-	text_copy(c->row.name, sizeof(c->row.name), name);
-	return c;
-}
-
-/* Every own kernel that suits; a refused module is a row that says so. */
-static int find_own(struct tune *t, struct why *why)
-{
-	const struct stress_config *config = &t->o->config;
-	const struct stress_shape *s = &config->shape;
-	const enum gemm_dtype type = config->dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
-
-	for (const struct gemm_cuda_kernel *k = gemm_cuda_kernels();
-		k->name && t->n + 16 < CANDIDATES; k++) {
-		struct cuda_kernel ready;
-
-		if (k->dtype != type || (*config->kernel && strcmp(config->kernel, k->name))) {
-			continue;
-		}
-		const int r =
-			cuda_dev_kernel(t->gpu->dev, k, s->m, s->n, s->k, t->gpu->vec, &ready, why);
-
-		if (r == -EOPNOTSUPP) {
-			continue;
-		}
-		if (r < 0 && r != -ENOEXEC) {
-			return r;
-		}
-		struct candidate *c = add(t, STRESS_TUNE_OWN, k->name);
-
-		c->row.wrong = k->wrong;
-		c->row.dependent = k->dependent;
-		if (r < 0) {
-			text_copy(c->row.refused, sizeof(c->row.refused), why->text);
-			continue;
-		}
-		c->kernel = ready;
-		c->row.registers = ready.registers;
-		c->row.local_bytes = ready.local_bytes;
-		c->row.blocks_per_sm = ready.blocks_per_sm;
-		c->row.grid = ready.plan.grid_x * ready.plan.grid_y;
-		c->row.threads = ready.plan.threads;
-		c->row.cluster = ready.plan.cluster;
-		c->row.shared = ready.plan.shared;
-		c->row.stages = ready.plan.stages;
-	}
-	return 0;
-}
-
-static void find_library(struct tune *t, struct stress_tune_facts *facts)
-{
-	const struct stress_shape *s = &t->o->config.shape;
-	struct cublaslt_candidate found[LIBRARY_CANDIDATES];
-	const struct cublaslt_problem p = {
-		.m = s->m,
-		.n = s->n,
-		.k = s->k,
-		.ldx = s->k,
-		.ldw = s->k,
-		.ldy = s->n,
-		.f32 = t->o->config.dtype == STRESS_F32,
-		.align = t->gpu->vec ? 16 : 2,
-		.workspace = WORKSPACE,
-	};
-	struct why why = {""};
-	int n = cublaslt_open(t->o->library, &t->lt, &why);
-
-	if (n == 0 && t->gpu->dev->api.MemAlloc(&t->workspace, WORKSPACE) != CUDA_SUCCESS) {
-		why_set(&why, "no memory for cuBLASLt's workspace");
-		n = -ENOMEM;
-	}
-	n = n ? n : cublaslt_set(t->lt, &p, &why);
-	n = n ? n : cublaslt_candidates(t->lt, found, LIBRARY_CANDIDATES, &why);
-	if (n < 0) {
-		text_copy(facts->library_why, sizeof(facts->library_why), why.text);
-		return;
-	}
-	text_copy(facts->library, sizeof(facts->library), cublaslt_path(t->lt));
-	facts->library_version = cublaslt_version(t->lt);
-	for (int i = 0; i < n; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "cublaslt #%d", i + 1);
-		add(t, STRESS_TUNE_LIBRARY, name)->algo = found[i];
-	}
-}
-
-static void find_reads(struct tune *t)
-{
-	struct cuda_dev *d = t->gpu->dev;
-
-	for (const struct gemm_cuda_read *r = gemm_cuda_reads(); r->name; r++) {
-		CUfunction f;
-		struct why why;
-
-		if (cuda_dev_read(d, r, &f, &why) < 0) {
-			continue;
-		}
-		struct candidate *c = add(t, STRESS_TUNE_READ, r->name);
-
-		c->read = r;
-		c->row.dependent = r->dependent;
-		c->function = f;
-	}
-}
-
-static int check(struct tune *t, struct candidate *c, struct why *why)
-{
-	struct stress_gpu_check found;
-
-	if (c->row.kind != STRESS_TUNE_OWN || *c->row.refused) {
-		return 0;
-	}
-	const int r = stress_gpu_check(
-		t->gpu, &c->kernel, GEMM_CUDA_ACT_NONE, false, t->o->check_terms, &found, why);
-
-	if (r == 0) {
-		c->row.error = found.error;
-		c->row.error_absolute = found.error_absolute;
-		c->row.error_relative = found.error_relative;
-		c->row.error_limit = found.limit;
-		c->row.hash = found.hash;
-		c->row.outputs = found.outputs;
-		c->row.over = found.over;
-		c->row.same = found.same;
-	}
-	return r;
-}
-
-static int check_more(
-	struct tune *t, struct candidate *c, enum stress_tune_check what, struct why *why)
-{
-	static const uint32_t acts[] = {
-		[STRESS_TUNE_RELU] = GEMM_CUDA_ACT_RELU,
-		[STRESS_TUNE_GELU] = GEMM_CUDA_ACT_GELU,
-		[STRESS_TUNE_POSITIVE] = GEMM_CUDA_ACT_NONE,
-	};
-	struct stress_gpu_check found;
-
-	if (c->row.kind != STRESS_TUNE_OWN || *c->row.refused) {
-		return 0;
-	}
-	const int r = stress_gpu_check(t->gpu, &c->kernel, acts[what], what != STRESS_TUNE_POSITIVE,
-		t->o->check_terms, &found, why);
-
-	if (r == 0) {
-		c->row.more[what] = (struct stress_tune_error){
-			.checked = true,
-			.same = found.same,
-			.outputs = found.outputs,
-			.over = found.over,
-			.error = found.error,
-			.error_limit = found.limit,
-			.error_absolute = found.error_absolute,
-			.error_relative = found.error_relative,
-		};
-	}
-	return r;
-}
-
-/* The epilogues first: the signs do not come back. */
-static int check_thoroughly(struct tune *t, struct why *why)
-{
-	int r = 0;
-
-	for (unsigned what = 0; r == 0 && what < STRESS_TUNE_CHECKS; what++) {
-		if (what == STRESS_TUNE_POSITIVE) {
-			r = stress_gpu_make_positive(t->gpu, why);
-		}
-		for (size_t i = 0; r == 0 && i < t->n; i++) {
-			r = check_more(t, &t->c[i], what, why);
-		}
-	}
-	return r;
-}
-
 /* A graph of launches over all copies in turn, a whole number of times. */
-static int make_graph(struct tune *t, struct candidate *c, struct why *why)
+static int make_graph(struct tune *t, struct tune_candidate *c, struct why *why)
 {
 	const struct cuda_api *api = &t->gpu->dev->api;
 	CUgraph graph = NULL;
@@ -256,7 +28,7 @@ static int make_graph(struct tune *t, struct candidate *c, struct why *why)
 	CUresult launched = e;
 
 	for (uint32_t i = 0; launched == CUDA_SUCCESS && i < t->launches; i++) {
-		launched = launch(t, c, i % t->gpu->copies);
+		launched = tune_launch(t, c, i % t->gpu->copies);
 	}
 	if (e == CUDA_SUCCESS) {
 		e = api->StreamEndCapture(t->gpu->dev->stream, &graph);
@@ -278,7 +50,8 @@ static int make_graph(struct tune *t, struct candidate *c, struct why *why)
 	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "making a graph of %s", c->row.name);
 }
 
-static int time_one(struct tune *t, struct candidate *c, CUevent from, CUevent to, struct why *why)
+static int time_one(
+	struct tune *t, struct tune_candidate *c, CUevent from, CUevent to, struct why *why)
 {
 	const struct cuda_api *api = &t->gpu->dev->api;
 	CUstream s = t->gpu->dev->stream;
@@ -301,42 +74,49 @@ static void drop_hopeless(struct tune *t)
 	float best = INFINITY;
 
 	for (size_t i = 0; i < t->n; i++) {
-		const struct candidate *c = &t->c[i];
+		const struct tune_candidate *c = &t->c[i];
 
 		for (uint32_t k = 0; c->graph && k < c->row.rounds; k++) {
 			best = c->ms[k] < best ? c->ms[k] : best;
 		}
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		struct candidate *c = &t->c[i];
+		struct tune_candidate *c = &t->c[i];
 
-		c->through = c->graph && c->ms[c->row.rounds - 1] > best * hopeless;
+		c->through |=
+			c->graph && c->row.rounds > 0 && c->ms[c->row.rounds - 1] > best * hopeless;
 	}
 }
 
-/* Round by round, each from another start, so that a slow second hits all alike. */
-static int time_all(struct tune *t, struct why *why)
+static int warm_up(struct tune *t, CUevent from, CUevent to, struct why *why)
 {
-	const struct cuda_api *api = &t->gpu->dev->api;
-	CUevent from = NULL, to = NULL;
-	CUresult e = api->EventCreate(&from, CUDA_EVENT_DEFAULT);
 	int r = 0;
 
-	e = e ? e : api->EventCreate(&to, CUDA_EVENT_DEFAULT);
-	if (e != CUDA_SUCCESS) {
-		r = cuda_fail(api, e, why, "making events");
-	}
 	for (const uint64_t until = clock_ns() + warm_ns; r == 0 && clock_ns() < until;) {
 		for (size_t i = 0; r == 0 && i < t->n; i++) {
-			if (t->c[i].graph) {
+			if (t->c[i].graph && !t->c[i].through) {
 				r = time_one(t, &t->c[i], from, to, why);
 				t->c[i].row.rounds = 0;
 			}
 		}
 	}
-	for (uint32_t round = 0; r == 0 && round < t->o->rounds; round++) {
+	return r;
+}
+
+/* Round by round, each from another start, so that a slow second hits all alike. */
+static int time_all(struct tune *t, uint32_t rounds, struct why *why)
+{
+	const struct cuda_api *api = &t->gpu->dev->api;
+	CUevent from = NULL, to = NULL;
+	CUresult e = api->EventCreate(&from, CUDA_EVENT_DEFAULT);
+
+	e = e ? e : api->EventCreate(&to, CUDA_EVENT_DEFAULT);
+	int r = e == CUDA_SUCCESS ? warm_up(t, from, to, why)
+				  : cuda_fail(api, e, why, "making events");
+
+	for (uint32_t round = 0; r == 0 && round < rounds; round++) {
 		for (size_t i = 0; r == 0 && i < t->n; i++) {
-			struct candidate *c = &t->c[(i + round * 7) % t->n];
+			struct tune_candidate *c = &t->c[(i + round * 7) % t->n];
 
 			r = c->graph && !c->through ? time_one(t, c, from, to, why) : 0;
 		}
@@ -353,31 +133,6 @@ static int time_all(struct tune *t, struct why *why)
 	return r;
 }
 
-/*
- * The last launch of a graph must have left what a launch alone did: with dependent launch the
- * one after it begins before it has ended.
- */
-static int check_graph(struct tune *t, struct candidate *c, struct why *why)
-{
-	struct stress_gpu *g = t->gpu;
-	const struct cuda_api *api = &g->dev->api;
-	uint64_t hash = 0;
-
-	if (c->row.kind != STRESS_TUNE_OWN || !c->graph) {
-		return 0;
-	}
-	CUresult e = api->MemsetD8Async(g->y, 0xff, g->y_bytes, g->dev->stream);
-
-	e = e ? e : api->GraphLaunch(c->graph, g->dev->stream);
-	if (e != CUDA_SUCCESS) {
-		return cuda_fail(api, e, why, "launching %s", c->row.name);
-	}
-	const int r = stress_gpu_hash(g, &hash, why);
-
-	c->row.same &= r == 0 && hash == c->row.hash;
-	return r;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const float x = *(const float *)a, y = *(const float *)b;
@@ -385,7 +140,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void summarise(const struct tune *t, struct candidate *c)
+static void summarise(const struct tune *t, struct tune_candidate *c)
 {
 	const uint32_t n = c->row.rounds;
 
@@ -398,6 +153,97 @@ static void summarise(const struct tune *t, struct candidate *c)
 	c->row.measured = true;
 	c->row.p50_ns = p50 * 1e6 / t->launches;
 	c->row.band = p50 > 0 ? (p95 - p5) / 2 / p50 : 0;
+	c->row.p99_ns = n >= P99_LEAST ? (double)c->ms[n - 1 - n / 100] * 1e6 / t->launches : 0;
+}
+
+/* The fastest right one of a kind; NULL: none. */
+static struct tune_candidate *best(struct tune *t, enum stress_tune_kind kind, bool dependent)
+{
+	struct tune_candidate *b = NULL;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct tune_candidate *c = &t->c[i];
+
+		if (c->row.kind == kind && c->row.measured && !c->row.wrong && !c->row.fused &&
+			!c->row.stamped && c->row.dependent == dependent &&
+			(kind == STRESS_TUNE_READ || (c->row.same && !c->row.over)) &&
+			(!b || c->row.p50_ns < b->row.p50_ns)) {
+			b = c;
+		}
+	}
+	return b;
+}
+
+/* What is timed once more, with all rounds: whatever came near the best of its kind. */
+static void choose_finalists(struct tune *t)
+{
+	const double near = 1.1;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct tune_candidate *c = &t->c[i];
+		const struct tune_candidate *b = best(t, c->row.kind, c->row.dependent);
+
+		c->through = !c->graph ||
+			     (!c->row.fused && (!b || c->row.p50_ns > near * b->row.p50_ns));
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		t->c[i].row.rounds = t->c[i].through ? t->c[i].row.rounds : 0;
+	}
+}
+
+/* The best own kernel with an epilogue, and with stamps: what do these cost? */
+static int add_finalists(struct tune *t, struct why *why)
+{
+	const struct tune_candidate *alone = best(t, STRESS_TUNE_OWN, false),
+				    *dependent = best(t, STRESS_TUNE_OWN, true);
+	const size_t from = t->n;
+	int r = 0;
+
+	if (alone) {
+		tune_add_like(t, alone, true);
+		tune_add_like(t, alone, false);
+	}
+	if (dependent) {
+		tune_add_like(t, dependent, true);
+	}
+	for (size_t i = from; r == 0 && i < t->n; i++) {
+		r = tune_check(t, &t->c[i], why);
+		r = r ? r : make_graph(t, &t->c[i], why);
+	}
+	return r;
+}
+
+static int time_in_two_rounds(struct tune *t, struct why *why)
+{
+	const uint32_t first = MAX(t->o->rounds / 4, MIN(t->o->rounds, (uint32_t)ROUNDS_LEAST));
+	int r = time_all(t, first, why);
+
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		summarise(t, &t->c[i]);
+	}
+	choose_finalists(t);
+	r = r ? r : add_finalists(t, why);
+	r = r ? r : time_all(t, t->o->rounds, why);
+	/* The stamps are clean for whoever comes next. */
+	return r ? r : stress_gpu_take_stamps(t->gpu, 0, STRESS_GPU_SLOTS, why);
+}
+
+static int find_all(struct tune *t, struct stress_tune_facts *f, struct why *why)
+{
+	const int r = tune_find_own(t, why);
+
+	if (r == 0 && t->n == 0) {
+		why_set(why, "no GPU kernel%s%s suits this shape", *t->o->config.kernel ? " " : "",
+			t->o->config.kernel);
+		return -EINVAL;
+	}
+	if (r == 0 && t->o->rounds > 0) {
+		if (!t->o->no_library) {
+			tune_find_library(t, f);
+		}
+		tune_find_reads(t);
+	}
+	return r;
 }
 
 static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
@@ -411,27 +257,20 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 		.driver = g->dev->api.version,
 		.cc = g->dev->limits.cc,
 		.sms = g->dev->limits.sms,
+		.key = stress_gpu_choice(g),
 	};
-	int r = find_own(t, why);
+	int r = find_all(t, &f, why);
 
-	if (r == 0 && t->n == 0) {
-		why_set(why, "no GPU kernel%s%s suits this shape", *t->o->config.kernel ? " " : "",
-			t->o->config.kernel);
-		return -EINVAL;
-	}
-	if (r == 0 && t->o->rounds > 0) {
-		if (!t->o->no_library) {
-			find_library(t, &f);
-		}
-		find_reads(t);
-	}
 	t->launches = g->copies * ((LAUNCHES_LEAST + g->copies - 1) / g->copies);
 	f.launches = t->launches;
 	snprintf(f.device, sizeof(f.device), "%.64s at %s", g->dev->name, g->dev->address);
-	sink->facts(sink, &f);
+	if (r == 0) {
+		sink->facts(sink, &f);
+	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
-		r = check(t, &t->c[i], why);
-		if (r == 0 && sink->output && t->c[i].row.error >= 0) {
+		r = tune_check(t, &t->c[i], why);
+		if (r == 0 && sink->output && t->c[i].row.kind == STRESS_TUNE_OWN &&
+			t->c[i].row.error >= 0) {
 			sink->output(sink, t->c[i].row.name, g->hy, g->y_bytes);
 		}
 		if (r == 0 && t->o->rounds > 0 && !*t->c[i].row.refused) {
@@ -439,13 +278,13 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 		}
 	}
 	if (r == 0 && t->o->rounds > 0) {
-		r = time_all(t, why);
-	}
-	if (r == 0 && t->o->thorough) {
-		r = check_thoroughly(t, why);
+		r = time_in_two_rounds(t, why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
-		r = check_graph(t, &t->c[i], why);
+		r = tune_check_graph(t, &t->c[i], why);
+	}
+	if (r == 0 && t->o->thorough) {
+		r = tune_check_thoroughly(t, why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		summarise(t, &t->c[i]);
@@ -462,7 +301,7 @@ int stress_tune(const struct stress_tune_options *o, struct stress_tune_sink *si
 	if (r < 0) {
 		return r;
 	}
-	t.c = xcalloc(CANDIDATES, sizeof(*t.c));
+	t.c = xcalloc(TUNE_CANDIDATES, sizeof(*t.c));
 	r = run(&t, sink, why);
 	for (size_t i = 0; i < t.n; i++) {
 		if (t.c[i].graph) {
@@ -472,6 +311,7 @@ int stress_tune(const struct stress_tune_options *o, struct stress_tune_sink *si
 	}
 	free(t.c);
 	cublaslt_close(t.lt);
+	cublaslt_close(t.lt_fused);
 	if (t.workspace) {
 		t.gpu->dev->api.MemFree(t.workspace);
 	}

@@ -37,10 +37,15 @@ struct stress_tune_error {
 struct stress_tune_row {
 	enum stress_tune_kind kind;
 	char name[40];
-	bool measured;  /* false: REFUSED says why there are no times */
-	bool wrong;     /* made to fail the check (FP16 accumulation) */
-	bool dependent; /* each launch begins while the one before ends */
+	bool measured;    /* false: REFUSED says why there are no times */
+	bool wrong;       /* made to fail the check (FP16 accumulation) */
+	bool fused;       /* with bias and ReLU in the epilogue */
+	bool stamped;     /* with stamps and hash, as stress launches it */
+	bool cached;      /* LIBRARY: the algorithm is an earlier search's */
+	uint64_t algo[8]; /* LIBRARY: cublasLtMatmulAlgo_t */
+	bool dependent;   /* each launch begins while the one before ends */
 	uint32_t rounds;
+	double p99_ns;       /* 0: too few rounds to name it */
 	double p50_ns, band; /* of a launch within a graph; (p95 − p5) / 2 / p50 */
 	/* |y − ref| / Σ|w||x| of the output that exceeds its bound most; < 0: not checked */
 	double error, error_limit;
@@ -58,7 +63,10 @@ struct stress_tune_facts {
 	char device[96], library[128]; /* "" : no cuBLASLt, LIBRARY_WHY says why */
 	char library_why[160];
 	uint64_t library_version;
-	uint32_t copies, launches; /* launches: in one graph */
+	char cache_note[160];                     /* why what was cached is not used; "" */
+	struct stress_choice key;                 /* what a choice made here would hold for */
+	struct stress_library_choice library_key; /* the same, where there is a LIBRARY */
+	uint32_t copies, launches;                /* launches: in one graph */
 	uint64_t bytes, weight_bytes, l2;
 	int driver, cc;
 	uint32_t sms;
@@ -71,6 +79,8 @@ struct stress_tune_options {
 	uint64_t check_terms;        /* products in FP64 for each kernel */
 	bool thorough;               /* epilogues and numbers without signs, too */
 	bool no_library;
+	const struct stress_library_choice *cached; /* earlier searches' */
+	size_t cached_n;
 };
 
 struct stress_tune_sink {

@@ -34,6 +34,8 @@ static void keep_row(struct stress_tune_sink *s, const struct stress_tune_row *r
 	k->row[k->n++] = *r;
 }
 
+static const struct stress_library_choice *cached;
+
 static int tune_or_check(
 	struct kept *k, const char *shape, uint32_t rounds, bool thorough, const char *kernel)
 {
@@ -45,6 +47,8 @@ static int tune_or_check(
 	stress_config_init(&o.config);
 	assert_int_equal(stress_shape_parse(shape, &o.config.shape, &why), 0);
 	o.config.copies = 3;
+	o.cached = cached;
+	o.cached_n = cached ? 1 : 0;
 	snprintf(o.config.kernel, sizeof(o.config.kernel), "%s", kernel);
 	return stress_tune(&o, &k->sink, &why);
 }
@@ -89,7 +93,9 @@ static void times_own_kernels_library_and_reads(void **state)
 		const struct stress_tune_row *r = &k.row[i];
 
 		assert_true(r->measured && r->rounds == 3 && r->p50_ns > 0);
-		assert_int_equal(r->dependent, r->name[strlen(r->name) - 1] == 'd');
+		assert_int_equal(
+			r->dependent, strncmp(r->name, "mma", 3) != 0 &&
+					      (strstr(r->name, "_d") || strstr(r->name, "_ad")));
 		if (r->kind == STRESS_TUNE_OWN && !r->wrong) {
 			assert_true(r->same && r->error <= r->error_limit);
 			assert_int_equal(r->outputs, 48);
@@ -150,6 +156,72 @@ static void a_refused_module_is_a_row(void **state)
 	assert_true(find(&k, "mma_m8_d4")->measured);
 }
 
+static void epilogues_and_stamps_are_timed_too(void **state)
+{
+	unsigned own = 0, library = 0, stamped = 0;
+
+	(void)state;
+	setenv("FAKE_CUDA", "", 1);
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	for (size_t i = 0; i < k.n; i++) {
+		const struct stress_tune_row *r = &k.row[i];
+
+		own += r->fused && r->kind == STRESS_TUNE_OWN;
+		library += r->fused && r->kind == STRESS_TUNE_LIBRARY;
+		stamped += r->stamped;
+		assert_true(!r->fused || (r->error >= 0 && r->over == 0 && r->same));
+	}
+	assert_true(own >= 1 && library == 2 && stamped == 1);
+	/* The library's epilogue is checked like everything else. */
+	setenv("FAKE_CUBLASLT", "wrong", 1);
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_true(find(&k, "cublaslt fused #1")->over > 0);
+	assert_int_equal(find(&k, "cublaslt #1")->over, 0);
+	unsetenv("FAKE_CUBLASLT");
+}
+
+static void an_earlier_algorithm_is_tried_again(void **state)
+{
+	struct stress_library_choice c;
+
+	(void)state;
+	setenv("FAKE_CUDA", "", 1);
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	c = k.facts.library_key;
+	assert_int_equal(strlen(c.build_id), 40);
+	assert_int_equal(c.version, 130100);
+	/* One that the heuristic does not offer. */
+	c.algo[0] = 3;
+	cached = &c;
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	const struct stress_tune_row *r = find(&k, "cublaslt cached");
+
+	assert_non_null(r);
+	assert_true(r->cached && r->measured && r->over == 0 && r->algo[0] == 3);
+	/* One that it does offer is marked there. */
+	c.algo[0] = 2;
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_null(find(&k, "cublaslt cached"));
+	assert_true(find(&k, "cublaslt #2")->cached);
+	/* Another library, driver or shape: a miss. */
+	c.algo[0] = 3;
+	c.build_id[0] ^= 1;
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_null(find(&k, "cublaslt cached"));
+	c = k.facts.library_key;
+	c.algo[0] = 3;
+	c.device.driver++;
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_null(find(&k, "cublaslt cached"));
+	/* The library refuses it: a note. */
+	c = k.facts.library_key;
+	c.algo[0] = 9;
+	assert_int_equal(tune(&k, "2x64x24", 3, ""), 0);
+	assert_null(find(&k, "cublaslt cached"));
+	assert_non_null(strstr(k.facts.cache_note, "does not take"));
+	cached = NULL;
+}
+
 static void without_dependent_launch_the_others_are_timed(void **state)
 {
 	(void)state;
@@ -188,6 +260,8 @@ int main(void)
 		cmocka_unit_test(fp16_sums_fail_the_check),
 		cmocka_unit_test(an_activation_left_out_is_wrong),
 		cmocka_unit_test(a_refused_module_is_a_row),
+		cmocka_unit_test(epilogues_and_stamps_are_timed_too),
+		cmocka_unit_test(an_earlier_algorithm_is_tried_again),
 		cmocka_unit_test(without_dependent_launch_the_others_are_timed),
 		cmocka_unit_test(without_the_library_its_rows_are_missing),
 		cmocka_unit_test(an_unknown_kernel_is_an_error),
