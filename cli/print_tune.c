@@ -133,7 +133,9 @@ static void print_alone(struct text *out, const struct cmd_tune_result *r)
 				     *own = cmd_tune_own(r),
 				     *read = fastest(r, STRESS_TUNE_READ, "", ALONE);
 
-	if (!all || !all->dependent || !own || !read) {
+	const struct stress_tune_row *floor = fastest(r, STRESS_TUNE_READ, "", ANY);
+
+	if (!all || !own || !read || (!all->dependent && !floor->dependent)) {
 		return;
 	}
 	text_addf(out,

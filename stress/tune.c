@@ -104,15 +104,18 @@ static int warm_up(struct tune *t, CUevent from, CUevent to, struct why *why)
 }
 
 /* Round by round, each from another start, so that a slow second hits all alike. */
-static int time_all(struct tune *t, uint32_t rounds, struct why *why)
+static int time_all(struct tune *t, uint32_t rounds, bool warm, struct why *why)
 {
 	const struct cuda_api *api = &t->gpu->dev->api;
 	CUevent from = NULL, to = NULL;
 	CUresult e = api->EventCreate(&from, CUDA_EVENT_DEFAULT);
 
 	e = e ? e : api->EventCreate(&to, CUDA_EVENT_DEFAULT);
-	int r = e == CUDA_SUCCESS ? warm_up(t, from, to, why)
-				  : cuda_fail(api, e, why, "making events");
+	int r = e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "making events");
+
+	if (r == 0 && !warm) {
+		r = warm_up(t, from, to, why);
+	}
 
 	for (uint32_t round = 0; r == 0 && round < rounds; round++) {
 		for (size_t i = 0; r == 0 && i < t->n; i++) {
@@ -216,14 +219,14 @@ static int add_finalists(struct tune *t, struct why *why)
 static int time_in_two_rounds(struct tune *t, struct why *why)
 {
 	const uint32_t first = MAX(t->o->rounds / 4, MIN(t->o->rounds, (uint32_t)ROUNDS_LEAST));
-	int r = time_all(t, first, why);
+	int r = time_all(t, first, false, why);
 
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		summarise(t, &t->c[i]);
 	}
 	choose_finalists(t);
 	r = r ? r : add_finalists(t, why);
-	r = r ? r : time_all(t, t->o->rounds, why);
+	r = r ? r : time_all(t, t->o->rounds, true, why);
 	/* The stamps are clean for whoever comes next. */
 	return r ? r : stress_gpu_take_stamps(t->gpu, 0, STRESS_GPU_SLOTS, why);
 }

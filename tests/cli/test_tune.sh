@@ -85,26 +85,26 @@ rm -rf "$d"
 # The winner is kept and taken by stress; a damaged file is a note; another driver is a miss.
 "$BARSCOPE" tune --shape 2x64x24 --copies 3 --rounds 5 >/dev/null
 kernel=$(sed -n 's/^ *"kernel": *"\([^"]*\)".*/\1/p' "$dir/cache/barscope/choices.json")
-expect 0 "kernel $kernel \(tuned\)" stress --backend cuda --shape 2x64x24 --copies 3 --seconds 1
-expect 0 '"tuned": false' stress --backend cuda --shape 2x64x24 --hot --seconds 1 --json
+expect 0 "kernel $kernel \(tuned\)" stress --backend cuda --shape 2x64x24 --copies 3 --samples 40
+expect 0 '"tuned": false' stress --backend cuda --shape 2x64x24 --hot --samples 40 --json
 expect 0 'that of an earlier search' tune --shape 2x64x24 --copies 3 --rounds 3
 FAKE_CUBLASLT=refuse expect 0 'does not take the cached algorithm' tune --shape 2x64x24 --copies 3 --rounds 3
 FAKE_CUBLASLT=refuse expect 0 'its best .* of 2$' tune --shape 2x64x24 --copies 3 --rounds 3 --fresh
 sed -i 's/"kernel": "/"kernel": "x/' "$dir/cache/barscope/choices.json"
-expect 0 'choices.json is damaged or not barscope.s: ignored' stress --backend cuda --shape 2x64x24 --copies 3 --seconds 1
-expect 0 '"tuned": false' stress --backend cuda --shape 2x64x24 --copies 3 --seconds 1 --json
+expect 0 'choices.json is damaged or not barscope.s: ignored' stress --backend cuda --shape 2x64x24 --copies 3 --samples 40
+expect 0 '"tuned": false' stress --backend cuda --shape 2x64x24 --copies 3 --samples 40 --json
 
 # The ladder's last rows come from the store.
 expect 0 "no run 'after' of this GPU" tune --shape 2x64x24 --copies 3 --rounds 3 --ladder
-expect 0 'recorded' stress --backend cuda --shape 2x64x24 --copies 3 --seconds 1 --record after
+expect 0 'recorded' stress --backend cuda --shape 2x64x24 --copies 3 --samples 40 --record after
 expect 0 "after the BIOS change .* run 1 of 'after'" tune --shape 2x64x24 --copies 3 --rounds 3 --ladder
 
 # Modes, a token, hot and cold.
-expect 0 '^batches +[0-9.]+ .?.s from one start to the next' stress --backend cuda --shape 2x64x24 --copies 3 --mode graph --seconds 1
-expect 0 '^2x64x24 f16, queued, ' stress --backend cuda --shape 2x64x24 --copies 3 --mode queued --seconds 1
-expect 0 '^weights +hot: 1 x 3 KiB in turn' stress --backend cuda --shape 2x64x24 --hot --seconds 1
-expect 0 '^weights +cold: ' stress --backend cuda --shape decode:32x48*3 --mode graph --seconds 1
-expect 0 '"decoder_layers": 3' stress --backend cuda --shape 'decode:32x48*3' --seconds 1 --json
+expect 0 '^batches +[0-9.]+ .?.s from one start to the next' stress --backend cuda --shape 2x64x24 --copies 3 --mode graph --samples 40
+expect 0 '^2x64x24 f16, queued, ' stress --backend cuda --shape 2x64x24 --copies 3 --mode queued --samples 40
+expect 0 '^weights +hot: 1 x 3 KiB in turn' stress --backend cuda --shape 2x64x24 --hot --samples 40
+expect 0 '^weights +cold: ' stress --backend cuda --shape decode:32x48*3 --mode graph --samples 40
+expect 0 '"decoder_layers": 3' stress --backend cuda --shape 'decode:32x48*3' --samples 40 --json
 expect 3 'takes isolated, queued or graph' stress --mode fast
 expect 3 'is not decode7b, decode13b' stress --shape decode8b
 expect 3 'is for isolated launches' stress --backend cuda --mode graph --paced 1ms
