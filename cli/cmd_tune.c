@@ -30,6 +30,7 @@ static const char help[] =
 	"                   two are recorded runs of this GPU and shape:\n"
 	"  --before LABEL   default before\n"
 	"  --after LABEL    default after\n"
+	"  --misaligned     what rows at other places than multiples of 16 bytes cost\n"
 	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
 	"  --json           for programs (schema barscope.tune/1)\n\n"
 	"Exit status: 0 done, 1 a kernel computes wrong, 3 usage or failure, 4 no GPU.\n";
@@ -114,6 +115,7 @@ int cmd_tune(int argc, char **argv)
 	const char *rounds = NULL, *copies = NULL, *library = NULL;
 	const char *before = "before", *after = "after", *store = NULL;
 	bool ladder = false, fresh = false;
+	struct stress_tune_options o = {.check_terms = (uint64_t)1 << 21};
 	const struct cmd_option options[] = {
 		{"shape", NULL, &a.shape, 0},
 		{"dtype", NULL, &a.dtype, 0},
@@ -123,13 +125,13 @@ int cmd_tune(int argc, char **argv)
 		{"copies", NULL, &copies, 0},
 		{"cublaslt", NULL, &library, 0},
 		{"ladder", &ladder, NULL, 0},
+		{"misaligned", &o.misaligned, NULL, 0},
 		{"before", NULL, &before, 0},
 		{"after", NULL, &after, 0},
 		{"store", NULL, &store, 0},
 		{"fresh", &fresh, NULL, 0},
 		{"json", &a.json, NULL, 0},
 	};
-	struct stress_tune_options o = {.check_terms = (uint64_t)1 << 21};
 	unsigned long long n = 40;
 	const char *none[1];
 	size_t nnone;
@@ -139,6 +141,10 @@ int cmd_tune(int argc, char **argv)
 		    argc, argv, options, ARRAY_LEN(options), help, 0, 0, none, &nnone, &status) ||
 		!cmd_tune_config("tune", &a, &o.config, &status)) {
 		return status;
+	}
+	if (o.misaligned && (ladder || *o.config.kernel)) {
+		return cmd_usage_error(
+			"tune", "--misaligned does not go with --ladder or --kernel");
 	}
 	if (rounds && !cmd_args_number("tune", "rounds", rounds, 3, 10000, &n)) {
 		return EXIT_USAGE;
@@ -166,11 +172,13 @@ int cmd_tune(int argc, char **argv)
 		return status;
 	}
 	/* One kernel alone is no search. */
-	if (path && !*o.config.kernel) {
+	if (path && !*o.config.kernel && !o.misaligned) {
 		keep(path, &choices, &r);
 	}
 	runs_choices_finish(&choices);
-	sort_array(r.row, r.n, sizeof(r.row[0]), by_time);
+	if (!o.misaligned) {
+		sort_array(r.row, r.n, sizeof(r.row[0]), by_time);
+	}
 	if (a.json) {
 		_cleanup_free_ char *s = cmd_tune_json(&r, &o.config);
 
@@ -183,7 +191,11 @@ int cmd_tune(int argc, char **argv)
 			find_stored(store, before, &r, &o.config, &stored[0]);
 			find_stored(store, after, &r, &o.config, &stored[1]);
 		}
-		cmd_tune_print(&out, &r, &o.config, ladder ? stored : NULL);
+		if (o.misaligned) {
+			cmd_tune_print_misaligned(&out, &r, &o.config);
+		} else {
+			cmd_tune_print(&out, &r, &o.config, ladder ? stored : NULL);
+		}
 		_cleanup_free_ char *s = text_steal(&out);
 
 		status = cmd_print(s);

@@ -294,6 +294,9 @@ char *cmd_tune_json(const struct cmd_tune_result *r, const struct stress_config 
 
 		js_set_str(o, "name", w->name);
 		js_set_str(o, "kind", kind_name(w->kind));
+		if (*w->view) {
+			js_set_str(o, "rows_lie", w->view);
+		}
 		js_set_bool(o, "dependent", w->dependent);
 		js_set_bool(o, "fused", w->fused);
 		js_set_bool(o, "stamped", w->stamped);
@@ -343,4 +346,40 @@ void cmd_tune_print(struct text *out, const struct cmd_tune_result *r,
 		print_rows(out, r, read ? read->p50_ns : 0);
 	}
 	print_gap(out, r);
+}
+
+void cmd_tune_print_misaligned(
+	struct text *out, const struct cmd_tune_result *r, const struct stress_config *c)
+{
+	const struct stress_tune_row *aligned = NULL;
+
+	print_head(out, r, c);
+	text_addf(out, "\n%-22s %9s %7s %9s  %s\n", "8 columns fewer", "us", "price", "error",
+		"kernel");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct stress_tune_row *w = &r->row[i], *b = NULL;
+		bool first = true;
+
+		for (size_t k = 0; k < r->n; k++) {
+			const struct stress_tune_row *o = &r->row[k];
+
+			if (strcmp(o->view, w->view) != 0) {
+				continue;
+			}
+			first &= k >= i;
+			if (o->measured && cmd_tune_is_right(o) && (!b || o->p50_ns < b->p50_ns)) {
+				b = o;
+			}
+		}
+		if (!first) {
+			continue;
+		}
+		if (!b) {
+			text_addf(out, "%-22s nothing right was measured\n", w->view);
+			continue;
+		}
+		aligned = aligned ? aligned : b;
+		text_addf(out, "%-22s %9.2f %6.2fx %9.1e  %s\n", w->view, b->p50_ns / 1000,
+			b->p50_ns / aligned->p50_ns, b->error, b->name);
+	}
 }

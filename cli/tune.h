@@ -59,5 +59,8 @@ struct cmd_tune_stored {
 /* For a person; the rows, or with STORED (before, after) the ladder. */
 void cmd_tune_print(struct text *out, const struct cmd_tune_result *r,
 	const struct stress_config *c, const struct cmd_tune_stored *stored);
+/* The price of rows that lie badly: the fastest right kernel for each way they lie. */
+void cmd_tune_print_misaligned(
+	struct text *out, const struct cmd_tune_result *r, const struct stress_config *c);
 /* Schema barscope.tune/1; the caller frees it. */
 char *cmd_tune_json(const struct cmd_tune_result *r, const struct stress_config *c);

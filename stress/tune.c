@@ -233,8 +233,11 @@ static int time_in_two_rounds(struct tune *t, struct why *why)
 
 static int find_all(struct tune *t, struct stress_tune_facts *f, struct why *why)
 {
-	const int r = tune_find_own(t, why);
+	const int r = t->o->misaligned ? tune_find_misaligned(t, why) : tune_find_own(t, why);
 
+	if (r == 0 && t->o->misaligned) {
+		return 0;
+	}
 	if (r == 0 && t->n == 0) {
 		why_set(why, "no GPU kernel%s%s suits this shape", *t->o->config.kernel ? " " : "",
 			t->o->config.kernel);
@@ -281,7 +284,8 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 		}
 	}
 	if (r == 0 && t->o->rounds > 0) {
-		r = time_in_two_rounds(t, why);
+		r = t->o->misaligned ? time_all(t, t->o->rounds, false, why)
+				     : time_in_two_rounds(t, why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		r = tune_check_graph(t, &t->c[i], why);

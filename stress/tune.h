@@ -39,6 +39,7 @@ struct stress_tune_row {
 	char name[40];
 	bool measured;    /* false: REFUSED says why there are no times */
 	bool wrong;       /* made to fail the check (FP16 accumulation) */
+	char view[24];    /* MISALIGNED: how the rows lie; "": where they were allocated */
 	bool fused;       /* with bias and ReLU in the epilogue */
 	bool stamped;     /* with stamps and hash, as stress launches it */
 	bool cached;      /* LIBRARY: the algorithm is an earlier search's */
@@ -79,6 +80,7 @@ struct stress_tune_options {
 	uint64_t check_terms;        /* products in FP64 for each kernel */
 	bool thorough;               /* epilogues and numbers without signs, too */
 	bool no_library;
+	bool misaligned;                            /* rows at other places instead of a search */
 	const struct stress_library_choice *cached; /* earlier searches' */
 	size_t cached_n;
 };

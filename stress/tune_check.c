@@ -58,6 +58,9 @@ int tune_check(struct tune *t, struct tune_candidate *c, struct why *why)
 	if (c->row.kind == STRESS_TUNE_LIBRARY) {
 		return check_library(t, c, why);
 	}
+	if (*c->row.view) {
+		return tune_check_misaligned(t, c, why);
+	}
 	const int r = stress_gpu_check(
 		t->gpu, &c->kernel, act, c->row.fused, t->o->check_terms, &found, why);
 

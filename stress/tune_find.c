@@ -19,6 +19,9 @@ CUresult tune_launch(struct tune *t, const struct tune_candidate *c, uint32_t co
 		a.bias = g->bias;
 		a.act = TUNE_ACT;
 	}
+	if (*c->row.view) {
+		tune_misaligned_args(t, c, &a);
+	}
 	switch (c->row.kind) {
 	case STRESS_TUNE_OWN:
 		return cuda_dev_launch(g->dev, &c->kernel, &a, g->dev->stream);
@@ -32,13 +35,26 @@ CUresult tune_launch(struct tune *t, const struct tune_candidate *c, uint32_t co
 	}
 }
 
-static struct tune_candidate *add(struct tune *t, enum stress_tune_kind kind, const char *name)
+struct tune_candidate *tune_add(struct tune *t, enum stress_tune_kind kind, const char *name)
 {
 	struct tune_candidate *c = &t->c[t->n++];
 
 	*c = (struct tune_candidate){.row = {.kind = kind, .error = -1}};
 	text_copy(c->row.name, sizeof(c->row.name), name);
 	return c;
+}
+
+void tune_take_kernel(struct tune_candidate *c, const struct cuda_kernel *ready)
+{
+	c->kernel = *ready;
+	c->row.registers = ready->registers;
+	c->row.local_bytes = ready->local_bytes;
+	c->row.blocks_per_sm = ready->blocks_per_sm;
+	c->row.grid = ready->plan.grid_x * ready->plan.grid_y;
+	c->row.threads = ready->plan.threads;
+	c->row.cluster = ready->plan.cluster;
+	c->row.shared = ready->plan.shared;
+	c->row.stages = ready->plan.stages;
 }
 
 /* Every own kernel that suits; a refused module is a row that says so. */
@@ -64,7 +80,7 @@ int tune_find_own(struct tune *t, struct why *why)
 		if (r < 0 && r != -ENOEXEC) {
 			return r;
 		}
-		struct tune_candidate *c = add(t, STRESS_TUNE_OWN, k->name);
+		struct tune_candidate *c = tune_add(t, STRESS_TUNE_OWN, k->name);
 
 		c->row.wrong = k->wrong;
 		c->row.dependent = k->dependent;
@@ -72,15 +88,7 @@ int tune_find_own(struct tune *t, struct why *why)
 			text_copy(c->row.refused, sizeof(c->row.refused), why->text);
 			continue;
 		}
-		c->kernel = ready;
-		c->row.registers = ready.registers;
-		c->row.local_bytes = ready.local_bytes;
-		c->row.blocks_per_sm = ready.blocks_per_sm;
-		c->row.grid = ready.plan.grid_x * ready.plan.grid_y;
-		c->row.threads = ready.plan.threads;
-		c->row.cluster = ready.plan.cluster;
-		c->row.shared = ready.plan.shared;
-		c->row.stages = ready.plan.stages;
+		tune_take_kernel(c, &ready);
 	}
 	return 0;
 }
@@ -155,7 +163,7 @@ static void add_cached(struct tune *t, struct stress_tune_facts *facts, size_t f
 				return;
 			}
 		}
-		struct tune_candidate *a = add(t, STRESS_TUNE_LIBRARY, "cublaslt cached");
+		struct tune_candidate *a = tune_add(t, STRESS_TUNE_LIBRARY, "cublaslt cached");
 
 		a->row.cached = true;
 		memcpy(a->row.algo, algo.data, sizeof(a->row.algo));
@@ -176,7 +184,7 @@ static int add_candidates(struct tune *t, struct cublaslt *lt, bool fused, struc
 		char name[32];
 
 		snprintf(name, sizeof(name), "cublaslt%s #%d", fused ? " fused" : "", i + 1);
-		struct tune_candidate *c = add(t, STRESS_TUNE_LIBRARY, name);
+		struct tune_candidate *c = tune_add(t, STRESS_TUNE_LIBRARY, name);
 
 		c->row.fused = fused;
 		c->algo = found[i];
@@ -223,7 +231,7 @@ void tune_find_reads(struct tune *t)
 		if (cuda_dev_read(d, r, &f, &why) < 0) {
 			continue;
 		}
-		struct tune_candidate *c = add(t, STRESS_TUNE_READ, r->name);
+		struct tune_candidate *c = tune_add(t, STRESS_TUNE_READ, r->name);
 
 		c->read = r;
 		c->row.dependent = r->dependent;
@@ -236,7 +244,7 @@ void tune_add_like(struct tune *t, const struct tune_candidate *like, bool fused
 	char name[40];
 
 	snprintf(name, sizeof(name), "%.28s %s", like->row.name, fused ? "fused" : "stamped");
-	struct tune_candidate *c = add(t, like->row.kind, name);
+	struct tune_candidate *c = tune_add(t, like->row.kind, name);
 	const struct stress_tune_row new = c->row;
 
 	*c = *like;

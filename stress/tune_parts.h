@@ -24,6 +24,7 @@ struct tune_candidate {
 	CUgraphExec graph;
 	float *ms;    /* one a round, of the whole graph */
 	bool through; /* timed often enough */
+	size_t view;  /* where ROW has one */
 };
 
 struct tune {
@@ -48,6 +49,17 @@ void tune_add_like(struct tune *t, const struct tune_candidate *like, bool fused
 
 /* One launch of C over COPY; asynchronous. */
 CUresult tune_launch(struct tune *t, const struct tune_candidate *c, uint32_t copy);
+
+struct tune_candidate *tune_add(struct tune *t, enum stress_tune_kind kind, const char *name);
+void tune_take_kernel(struct tune_candidate *c, const struct cuda_kernel *ready);
+
+/* -- tune_misaligned.c --------------------------------------------------------------------- */
+
+/* What suits rows at other places than multiples of 16 bytes; -EINVAL: K is too small. */
+int tune_find_misaligned(struct tune *t, struct why *why);
+void tune_misaligned_args(
+	const struct tune *t, const struct tune_candidate *c, struct gemm_cuda_args *a);
+int tune_check_misaligned(struct tune *t, struct tune_candidate *c, struct why *why);
 
 /* -- tune_check.c -------------------------------------------------------------------------- */
 

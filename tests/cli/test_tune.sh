@@ -99,6 +99,14 @@ expect 0 "no run 'after' of this GPU" tune --shape 2x64x24 --copies 3 --rounds 3
 expect 0 'recorded' stress --backend cuda --shape 2x64x24 --copies 3 --samples 40 --record after
 expect 0 "after the BIOS change .* run 1 of 'after'" tune --shape 2x64x24 --copies 3 --rounds 3 --ladder
 
+# Rows at any place are multiplied right.
+expect 0 '^aligned +[0-9.]+ +1.00x' tune --shape 2x64x24 --copies 3 --rounds 3 --misaligned
+expect 0 '^all of these +[0-9.]+ +[0-9.]+x .*(naive|tiled)' tune --shape 2x64x24 --copies 3 --rounds 3 --misaligned
+expect 0 '"rows_lie": "W 1 element on"' tune --shape 3x32x9 --dtype f32 --copies 2 --rounds 3 --misaligned --json
+FAKE_CUDA=nan expect 1 'nothing right was measured' tune --shape 2x64x24 --copies 3 --rounds 3 --misaligned
+expect 3 'needs a K of 16' tune --shape 2x15x24 --misaligned
+expect 3 'does not go with' tune --misaligned --ladder
+
 # Modes, a token, hot and cold.
 expect 0 '^batches +[0-9.]+ .?.s from one start to the next' stress --backend cuda --shape 2x64x24 --copies 3 --mode graph --samples 40
 expect 0 '^2x64x24 f16, queued, ' stress --backend cuda --shape 2x64x24 --copies 3 --mode queued --samples 40
