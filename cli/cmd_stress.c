@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "cli/cmd.h"
@@ -36,6 +37,9 @@ int cmd_stress(int argc, char **argv)
 	}
 	if (o.record) {
 		cmd_noise_say(&o);
+	}
+	if (!strcmp(o.config.device, "all")) {
+		return cmd_stress_all(&o);
 	}
 	struct cmd_stress_loop *loop;
 	struct cmd_stress_result r;

@@ -25,6 +25,8 @@ static const char help[] =
 	"  --rounds N       graphs of each, default 40\n"
 	"  --copies N       rotating copies of the weights; default: 5 times L2, and one. 1: hot\n"
 	"  --cublaslt FILE  this libcublasLt instead of the one the system finds\n"
+	"  --backend B      cuda or cpu: there OpenBLAS and oneDNN stand beside; default cuda\n"
+	"  --threads N      cpu: default cores - 1\n"
 	"  --fresh          do not try cuBLASLt's algorithm of an earlier search\n"
 	"  --ladder         the steps from a plain kernel to the floor, with what each gains; the last\n"
 	"                   two are recorded runs of this GPU and shape:\n"
@@ -114,6 +116,7 @@ int cmd_tune(int argc, char **argv)
 	struct cmd_tune_args a = {0};
 	const char *rounds = NULL, *copies = NULL, *library = NULL;
 	const char *before = "before", *after = "after", *store = NULL;
+	const char *backend = "cuda", *threads = NULL;
 	bool ladder = false, fresh = false;
 	struct stress_tune_options o = {.check_terms = (uint64_t)1 << 21};
 	const struct cmd_option options[] = {
@@ -125,6 +128,8 @@ int cmd_tune(int argc, char **argv)
 		{"copies", NULL, &copies, 0},
 		{"cublaslt", NULL, &library, 0},
 		{"ladder", &ladder, NULL, 0},
+		{"backend", NULL, &backend, 0},
+		{"threads", NULL, &threads, 0},
 		{"misaligned", &o.misaligned, NULL, 0},
 		{"before", NULL, &before, 0},
 		{"after", NULL, &after, 0},
@@ -142,6 +147,21 @@ int cmd_tune(int argc, char **argv)
 		!cmd_tune_config("tune", &a, &o.config, &status)) {
 		return status;
 	}
+	if (strcmp(backend, "cpu") && strcmp(backend, "cuda")) {
+		return cmd_usage_error("tune", "--backend takes cuda or cpu, not '%.40s'", backend);
+	}
+	o.cpu = !strcmp(backend, "cpu");
+	if (o.cpu ? ladder || library || *o.config.kernel || *o.config.device : threads != NULL) {
+		return cmd_usage_error("tune",
+			o.cpu ? "--backend cpu goes with --shape, --dtype, --threads, --rounds, "
+				"--copies, --misaligned and --json"
+			      : "--threads belongs to --backend cpu");
+	}
+	if (threads && !cmd_args_number("tune", "threads", threads, 1, 65536, &n)) {
+		return EXIT_USAGE;
+	}
+	o.config.threads = threads ? (uint32_t)n : 0;
+	n = 40;
 	if (o.misaligned && (ladder || *o.config.kernel)) {
 		return cmd_usage_error(
 			"tune", "--misaligned does not go with --ladder or --kernel");
@@ -172,7 +192,7 @@ int cmd_tune(int argc, char **argv)
 		return status;
 	}
 	/* One kernel alone is no search. */
-	if (path && !*o.config.kernel && !o.misaligned) {
+	if (path && !*o.config.kernel && !o.misaligned && !o.cpu) {
 		keep(path, &choices, &r);
 	}
 	runs_choices_finish(&choices);
@@ -193,6 +213,8 @@ int cmd_tune(int argc, char **argv)
 		}
 		if (o.misaligned) {
 			cmd_tune_print_misaligned(&out, &r, &o.config);
+		} else if (o.cpu) {
+			cmd_tune_print_cpu(&out, &r, &o.config);
 		} else {
 			cmd_tune_print(&out, &r, &o.config, ladder ? stored : NULL);
 		}

@@ -66,6 +66,14 @@ static void print_head(
 	const struct stress_tune_facts *f = &r->facts;
 	char bytes[TEXT_SIZE_MAX];
 
+	if (f->threads) {
+		text_addf(out, "%s, %u thread%s, %ux%ux%u %s, %s a launch\n", f->device, f->threads,
+			f->threads == 1 ? "" : "s", c->shape.m, c->shape.k, c->shape.n,
+			c->dtype == STRESS_F16 ? "f16" : "f32", text_size(f->bytes, bytes));
+		text_addf(out, "%u copies of the weights in turn%s%s\n", f->copies,
+			*f->library ? "; " : "", f->library);
+		return;
+	}
 	text_addf(out, "%s, driver CUDA %d.%d, %ux%ux%u %s, %s a launch\n", f->device,
 		f->driver / 1000, f->driver % 1000 / 10, c->shape.m, c->shape.k, c->shape.n,
 		c->dtype == STRESS_F16 ? "f16" : "f32", text_size(f->bytes, bytes));
@@ -381,5 +389,42 @@ void cmd_tune_print_misaligned(
 		aligned = aligned ? aligned : b;
 		text_addf(out, "%-22s %9.2f %6.2fx %9.1e  %s\n", w->view, b->p50_ns / 1000,
 			b->p50_ns / aligned->p50_ns, b->error, b->name);
+	}
+}
+
+void cmd_tune_print_cpu(
+	struct text *out, const struct cmd_tune_result *r, const struct stress_config *c)
+{
+	const struct stress_tune_row *read = fastest(r, STRESS_TUNE_READ, "", ANY),
+				     *own = fastest(r, STRESS_TUNE_OWN, "", ANY);
+
+	print_head(out, r, c);
+	text_addf(out, "\n%-24s %9s %9s %7s %7s %7s %9s\n", "", "ms", "p99", "GB/s", "band",
+		"floor", "error");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct stress_tune_row *w = &r->row[i];
+		char p99[24] = "-", error[24] = "";
+
+		if (!w->measured) {
+			text_addf(out, "%-24s %s\n", w->name,
+				*w->refused ? w->refused : "not measured");
+			continue;
+		}
+		if (w->p99_ns > 0) {
+			snprintf(p99, sizeof(p99), "%.3f", w->p99_ns / 1e6);
+		}
+		if (w->error >= 0) {
+			snprintf(error, sizeof(error), "%.1e", w->error);
+		}
+		text_addf(out, "%-24s %9.3f %9s %7.1f %6.1f%% %7.3f %9s%s%s\n", w->name,
+			w->p50_ns / 1e6, p99, (double)w->bytes / w->p50_ns, w->band * 100,
+			read ? w->p50_ns / read->p50_ns : 0, error,
+			w->kind == STRESS_TUNE_READ ? "  reading alone" : "", remark(w));
+	}
+	for (size_t i = 0; own && i < r->n; i++) {
+		if (r->row[i].kind == STRESS_TUNE_LIBRARY && r->row[i].measured) {
+			text_addf(out, "%s%s takes %.2f times as long as %s\n", i ? "" : "\n",
+				r->row[i].name, r->row[i].p50_ns / own->p50_ns, own->name);
+		}
 	}
 }

@@ -38,6 +38,12 @@ struct cmd_stress_delay {
 	struct runs_hist h[2][CMD_DELAYS]; /* as they are; delayed. 0.1 %; device clock's ns */
 };
 
+/*
+ * "--device all": every GPU at once, then each alone, DURATION_NS each way; prints. Returns the
+ * exit status.
+ */
+int cmd_stress_all(const struct cmd_stress_options *o);
+
 /* What a run was, in the end. */
 struct cmd_stress_result {
 	struct stress_status status; /* the worker's last words */

@@ -13,7 +13,7 @@ static const char help[] =
 	"usage: barscope stress [OPTIONS]\n\n"
 	"A memory-bound GEMM in the shape of decoding, again and again, and how steady it is.\n\n"
 	"  --backend B      cuda, cpu or script; default: the best there is\n"
-	"  --device BDF     cuda: this GPU\n"
+	"  --device BDF     cuda: this GPU; all: every GPU at once, then each alone\n"
 	"  --shape MxKxN    default 1x4096x11008; decode7b or decode13b: a token's chain of GEMMs\n"
 	"                   through all layers, decode:KxN that of another model, *LAYERS behind it\n"
 	"  --dtype f16|f32  default f16\n"
@@ -366,6 +366,22 @@ static int check_mode(const struct stress_config *c)
 	return 0;
 }
 
+/* Every GPU of the machine: what is measured of one alone, or kept, is not for it. */
+static int check_all(const struct cmd_stress_options *o)
+{
+	const struct stress_config *c = &o->config;
+	if (strcmp(c->device, "all") != 0) {
+		return 0;
+	}
+	if (o->record || o->samples || o->sweep || *c->script || c->lock_mhz || c->inject ||
+		c->fill_permille || c->fill_bytes || !strcmp(c->backend, "cpu")) {
+		return cmd_usage_error("stress",
+			"--device all is for cuda, and goes with --seconds, --shape, --dtype, --mode, "
+			"--paced and --json");
+	}
+	return 0;
+}
+
 /* What only makes sense together. */
 static int check_together(struct cmd_stress_options *o, bool speed_given, bool shape_given)
 {
@@ -413,7 +429,7 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	if (o->sweep && !o->duration_ns && !o->samples) {
 		o->duration_ns = 2 * (uint64_t)1000000000u;
 	}
-	if (check_mode(c)) {
+	if (check_mode(c) || check_all(o)) {
 		return EXIT_USAGE;
 	}
 	if (o->keep && !o->record) {

@@ -62,5 +62,8 @@ void cmd_tune_print(struct text *out, const struct cmd_tune_result *r,
 /* The price of rows that lie badly: the fastest right kernel for each way they lie. */
 void cmd_tune_print_misaligned(
 	struct text *out, const struct cmd_tune_result *r, const struct stress_config *c);
+/* The CPU's rows. */
+void cmd_tune_print_cpu(
+	struct text *out, const struct cmd_tune_result *r, const struct stress_config *c);
 /* Schema barscope.tune/1; the caller frees it. */
 char *cmd_tune_json(const struct cmd_tune_result *r, const struct stress_config *c);

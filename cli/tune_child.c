@@ -81,7 +81,8 @@ static void run_child(const struct stress_tune_options *o, bool outputs, int fd)
 	struct pipe_sink p = {.sink = {put_facts, put_row, outputs ? put_output : NULL}, .fd = fd};
 	struct message m = {.kind = END};
 
-	m.error = stress_tune(o, &p.sink, &m.u.why);
+	m.error =
+		o->cpu ? stress_tune_cpu(o, &p.sink, &m.u.why) : stress_tune(o, &p.sink, &m.u.why);
 	put(fd, &m);
 	_exit(0);
 }

@@ -39,6 +39,7 @@ struct stress_tune_row {
 	char name[40];
 	bool measured;    /* false: REFUSED says why there are no times */
 	bool wrong;       /* made to fail the check (FP16 accumulation) */
+	uint64_t bytes;   /* of weights that it reads; 0: as the facts say */
 	char view[24];    /* MISALIGNED: how the rows lie; "": where they were allocated */
 	bool fused;       /* with bias and ReLU in the epilogue */
 	bool stamped;     /* with stamps and hash, as stress launches it */
@@ -67,6 +68,7 @@ struct stress_tune_facts {
 	char cache_note[160];                     /* why what was cached is not used; "" */
 	struct stress_choice key;                 /* what a choice made here would hold for */
 	struct stress_library_choice library_key; /* the same, where there is a LIBRARY */
+	uint32_t threads;                         /* of the CPU; 0: a GPU */
 	uint32_t copies, launches;                /* launches: in one graph */
 	uint64_t bytes, weight_bytes, l2;
 	int driver, cc;
@@ -80,6 +82,7 @@ struct stress_tune_options {
 	uint64_t check_terms;        /* products in FP64 for each kernel */
 	bool thorough;               /* epilogues and numbers without signs, too */
 	bool no_library;
+	bool cpu;                                   /* stress_tune_cpu */
 	bool misaligned;                            /* rows at other places instead of a search */
 	const struct stress_library_choice *cached; /* earlier searches' */
 	size_t cached_n;
@@ -91,6 +94,10 @@ struct stress_tune_sink {
 	/* NULL allowed: an own kernel's M × N outputs, as they were checked. */
 	void (*output)(struct stress_tune_sink *s, const char *kernel, const void *y, size_t bytes);
 };
+
+/* On the CPU: config.threads of it. -EINVAL, -ENOMEM with a sentence. */
+int stress_tune_cpu(
+	const struct stress_tune_options *o, struct stress_tune_sink *sink, struct why *why);
 
 /* Errors as stress_gpu_open. */
 int stress_tune(

@@ -12,30 +12,18 @@
 #include "kernels/half.h"
 #include "stress/data.h"
 #include "stress/tune_parts.h"
+#include "stress/tune_views.h"
 
-enum { FEWER = 8, ALIGNED_KERNELS = 3, RANKED = 32 };
-
-/* In elements; the first is the yardstick. */
-static const struct {
-	const char *name;
-	uint32_t w, x, shorter;
-} views[] = {
-	{"aligned", 0, 0, 0},
-	{"W 1 element on", 1, 0, 0},
-	{"W 4 elements on", 4, 0, 0},
-	{"x 1 element on", 0, 1, 0},
-	{"rows of W 1 shorter", 0, 0, 1},
-	{"rows of W 4 shorter", 0, 0, 4},
-	{"all of these", 1, 1, 1},
-};
+enum { ALIGNED_KERNELS = 3, RANKED = 32 };
 
 static bool is_aligned(const struct tune *t, size_t view)
 {
 	const size_t e = stress_dtype_size(t->o->config.dtype);
 	const uint32_t k = t->o->config.shape.k;
 
-	return views[view].w * e % 16 == 0 && views[view].x * e % 16 == 0 && k * e % 16 == 0 &&
-	       (k - views[view].shorter) * e % 16 == 0 && (k - FEWER) * e % 16 == 0;
+	return tune_view(view)->w * e % 16 == 0 && tune_view(view)->x * e % 16 == 0 &&
+	       k * e % 16 == 0 && (k - tune_view(view)->shorter) * e % 16 == 0 &&
+	       (k - TUNE_VIEW_FEWER) * e % 16 == 0;
 }
 
 void tune_misaligned_args(
@@ -43,10 +31,10 @@ void tune_misaligned_args(
 {
 	const size_t e = stress_dtype_size(t->o->config.dtype);
 
-	a->w += views[c->view].w * e;
-	a->x += views[c->view].x * e;
-	a->k -= FEWER;
-	a->ldw -= views[c->view].shorter;
+	a->w += tune_view(c->view)->w * e;
+	a->x += tune_view(c->view)->x * e;
+	a->k -= TUNE_VIEW_FEWER;
+	a->ldw -= tune_view(c->view)->shorter;
 	a->vec = is_aligned(t, c->view);
 }
 
@@ -54,8 +42,8 @@ static int add_one(struct tune *t, size_t view, const struct gemm_cuda_kernel *k
 {
 	const struct stress_shape *s = &t->o->config.shape;
 	struct cuda_kernel ready;
-	const int r = cuda_dev_kernel(
-		t->gpu->dev, k, s->m, s->n, s->k - FEWER, is_aligned(t, view), &ready, why);
+	const int r = cuda_dev_kernel(t->gpu->dev, k, s->m, s->n, s->k - TUNE_VIEW_FEWER,
+		is_aligned(t, view), &ready, why);
 
 	if (r == -EOPNOTSUPP || r == -ENOEXEC) {
 		return 0;
@@ -65,7 +53,7 @@ static int add_one(struct tune *t, size_t view, const struct gemm_cuda_kernel *k
 
 		tune_take_kernel(c, &ready);
 		c->view = view;
-		snprintf(c->row.view, sizeof(c->row.view), "%s", views[view].name);
+		snprintf(c->row.view, sizeof(c->row.view), "%s", tune_view(view)->name);
 	}
 	return r;
 }
@@ -77,14 +65,14 @@ int tune_find_misaligned(struct tune *t, struct why *why)
 	const struct gemm_cuda_kernel *k[RANKED];
 	int r = 0;
 
-	if (s->k < 2 * FEWER) {
-		why_set(why, "--misaligned needs a K of %d or more", 2 * FEWER);
+	if (s->k < 2 * TUNE_VIEW_FEWER) {
+		why_set(why, "--misaligned needs a K of %d or more", 2 * TUNE_VIEW_FEWER);
 		return -EINVAL;
 	}
-	for (size_t view = 0; r == 0 && view < ARRAY_LEN(views); view++) {
+	for (size_t view = 0; r == 0 && tune_view(view); view++) {
 		const bool vec = is_aligned(t, view);
-		const size_t n = gemm_cuda_rank(
-			&t->gpu->dev->limits, type, s->m, s->n, s->k - FEWER, vec, k, RANKED);
+		const size_t n = gemm_cuda_rank(&t->gpu->dev->limits, type, s->m, s->n,
+			s->k - TUNE_VIEW_FEWER, vec, k, RANKED);
 
 		for (size_t i = 0; r == 0 && i < n && (!vec || i < ALIGNED_KERNELS); i++) {
 			r = add_one(t, view, k[i], why);
@@ -104,14 +92,14 @@ static void compare(const struct tune *t, struct tune_candidate *c)
 	const struct gemm ref = {
 		.m = s->m,
 		.n = s->n,
-		.k = s->k - FEWER,
+		.k = s->k - TUNE_VIEW_FEWER,
 		.n1 = s->n,
 		.dtype = type,
-		.x = (const char *)g->hx + views[c->view].x * e,
-		.w = (const char *)g->hw + views[c->view].w * e,
+		.x = (const char *)g->hx + tune_view(c->view)->x * e,
+		.w = (const char *)g->hw + tune_view(c->view)->w * e,
 		.y = g->hy,
 		.ldx = s->k,
-		.ldw = s->k - views[c->view].shorter,
+		.ldw = s->k - tune_view(c->view)->shorter,
 		.ldy = s->n,
 	};
 	const uint64_t all = (uint64_t)s->m * s->n, want = MAX(t->o->check_terms / s->k, 1u);

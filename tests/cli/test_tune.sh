@@ -117,4 +117,23 @@ expect 3 'takes isolated, queued or graph' stress --mode fast
 expect 3 'is not decode7b, decode13b' stress --shape decode8b
 expect 3 'is for isolated launches' stress --backend cuda --mode graph --paced 1ms
 expect 3 'a CPU has no queue' stress --backend cpu --mode graph --shape 1x64x64 --seconds 1
+
+# The CPU: own kernels, and what others have where it is installed.
+expect 0 '^openblas f32 +([0-9.]+ |OpenBLAS is not installed)' tune --backend cpu --shape 1x256x64 --copies 2 --rounds 3 --threads 1
+grep -qE '^onednn bf16 +([0-9.]+ |oneDNN )' "$out" || { echo "oneDNN is not spoken of"; bad=1; }
+grep -qE 'reading alone$' "$out" || { echo "the floor is missing"; bad=1; }
+expect 0 '^all of these +[0-9.]+ +[0-9.]+x' tune --backend cpu --shape 3x64x40 --dtype f32 --copies 2 --rounds 3 --misaligned
+expect 0 '"rows_lie": "rows of W 1 shorter"' tune --backend cpu --shape 3x64x40 --copies 2 --rounds 3 --misaligned --json
+expect 3 '--backend takes cuda or cpu' tune --backend gpu
+expect 3 'belongs to --backend cpu' tune --threads 2
+expect 3 'goes with --shape' tune --backend cpu --ladder
+expect 3 'may run on' tune --backend cpu --threads 65000 --shape 1x64x64
+
+# All GPUs of a machine.
+FAKE_CUDA=devices=2 expect 0 'together against alone: p50' stress --device all --shape 2x64x24 --copies 3 --seconds 0.3
+grep -qE '^0000:42:00.0  Fake GPU' "$out" || { echo "the second GPU is missing"; bad=1; }
+FAKE_CUDA=devices=2 expect 0 '"schema": "barscope.stress-all/1"' stress --device all --shape 2x64x24 --copies 3 --seconds 0.3 --mode graph --json
+FAKE_CUDA=nodevice expect 4 'sees no device' stress --device all
+FAKE_CUDA=devices=2,fail=9 expect 3 'LAUNCH_FAILED' stress --device all --shape 2x64x24 --copies 3 --seconds 0.3
+expect 3 'is for cuda, and goes with' stress --device all --record x
 exit $bad
