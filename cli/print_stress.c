@@ -111,12 +111,12 @@ static void add_weights(struct text *out, const struct stress_status *st)
 	}
 	text_size(st->copy_bytes, one);
 	if (!st->cache_bytes) {
-		add_line(out, "weights", "%u x %s in turn; the cache's size is not known",
+		add_line(out, "weights", "%u copies of %s in turn; the cache's size is not known",
 			st->copies, one);
 		return;
 	}
 	const double times = (double)st->copies * (double)st->copy_bytes / (double)st->cache_bytes;
-	add_line(out, "weights", "%s: %u x %s in turn, %.1f times the cache of %s%s",
+	add_line(out, "weights", "%s: %u copies of %s in turn, %.1f times the cache of %s%s",
 		cmd_stress_temperature(st), st->copies, one, times,
 		text_size(st->cache_bytes, cache),
 		st->copies == 1 ? ", which keeps what fits" : "");

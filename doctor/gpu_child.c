@@ -186,7 +186,7 @@ static void take_row(struct stress_tune_sink *s, const struct stress_tune_row *r
 static int run_times(struct doctor_gpu *g, const char *lt, const struct stress_shape *s)
 {
 	struct stress_tune_options o = {
-		.library = lt, .rounds = TIME_ROUNDS, .check_terms = TIME_CHECKED};
+		.library = lt, .rounds = TIME_ROUNDS, .check_terms = TIME_CHECKED, .brief = true};
 	struct times t = {.sink = {ignore_facts, take_row}, .g = g};
 	struct why why = {""};
 

@@ -284,8 +284,8 @@ static int run(struct tune *t, struct stress_tune_sink *sink, struct why *why)
 		}
 	}
 	if (r == 0 && t->o->rounds > 0) {
-		r = t->o->misaligned ? time_all(t, t->o->rounds, false, why)
-				     : time_in_two_rounds(t, why);
+		r = t->o->misaligned || t->o->brief ? time_all(t, t->o->rounds, false, why)
+						    : time_in_two_rounds(t, why);
 	}
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		r = tune_check_graph(t, &t->c[i], why);

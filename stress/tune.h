@@ -82,8 +82,9 @@ struct stress_tune_options {
 	uint64_t check_terms;        /* products in FP64 for each kernel */
 	bool thorough;               /* epilogues and numbers without signs, too */
 	bool no_library;
-	bool cpu;                                   /* stress_tune_cpu */
-	bool misaligned;                            /* rows at other places instead of a search */
+	bool cpu;        /* stress_tune_cpu */
+	bool brief;      /* one round, no epilogues, the library unchecked: for a glance */
+	bool misaligned; /* rows at other places instead of a search */
 	const struct stress_library_choice *cached; /* earlier searches' */
 	size_t cached_n;
 };

@@ -76,7 +76,7 @@ case $(ask "$dir/k.db" 'select step from intents order by id desc limit 1') in
 esac
 
 # All of the memory that was asked for: a pattern first, then weights, with checksums.
-expect 0 '512 copies of the weights.*samples' --backend cpu --shape 1x256x256 --threads 1 \
+expect 0 '512 copies of 128 KiB in turn' --backend cpu --shape 1x256x256 --threads 1 \
     --fill 64M --seconds 0.3
 expect 0 'samples' --backend cuda --shape 2x64x40 --fill 4M --seconds 0.3 --store "$dir/f.db"
 same "fill" "fill|done" "$(ask "$dir/f.db" 'select label, state from runs')"
