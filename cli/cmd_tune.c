@@ -111,72 +111,85 @@ static void find_stored(const char *store_path, const char *label, const struct 
 	runs_store_close(store);
 }
 
-int cmd_tune(int argc, char **argv)
-{
-	struct cmd_tune_args a = {0};
-	const char *rounds = NULL, *copies = NULL, *library = NULL;
-	const char *before = "before", *after = "after", *store = NULL;
-	const char *backend = "cuda", *threads = NULL;
-	bool ladder = false, fresh = false;
-	struct stress_tune_options o = {.check_terms = (uint64_t)1 << 21};
-	const struct cmd_option options[] = {
-		{"shape", NULL, &a.shape, 0},
-		{"dtype", NULL, &a.dtype, 0},
-		{"device", NULL, &a.device, 0},
-		{"kernel", NULL, &a.kernel, 0},
-		{"rounds", NULL, &rounds, 0},
-		{"copies", NULL, &copies, 0},
-		{"cublaslt", NULL, &library, 0},
-		{"ladder", &ladder, NULL, 0},
-		{"backend", NULL, &backend, 0},
-		{"threads", NULL, &threads, 0},
-		{"misaligned", &o.misaligned, NULL, 0},
-		{"before", NULL, &before, 0},
-		{"after", NULL, &after, 0},
-		{"store", NULL, &store, 0},
-		{"fresh", &fresh, NULL, 0},
-		{"json", &a.json, NULL, 0},
-	};
-	unsigned long long n = 40;
-	const char *none[1];
-	size_t nnone;
-	int status;
+/* -- the command --------------------------------------------------------------------------- */
 
-	if (!cmd_args_parse(
-		    argc, argv, options, ARRAY_LEN(options), help, 0, 0, none, &nnone, &status) ||
-		!cmd_tune_config("tune", &a, &o.config, &status)) {
-		return status;
+struct command {
+	struct stress_tune_options o;
+	struct cmd_tune_args a;
+	const char *before, *after, *store, *backend, *threads, *rounds, *copies;
+	bool ladder, fresh;
+};
+
+/* What goes together; 0, or EXIT_USAGE after a sentence. */
+static int check(struct command *c)
+{
+	unsigned long long threads = 0, rounds = 40, copies = 0;
+	struct stress_config *config = &c->o.config;
+
+	if (strcmp(c->backend, "cpu") && strcmp(c->backend, "cuda")) {
+		return cmd_usage_error(
+			"tune", "--backend takes cuda or cpu, not '%.40s'", c->backend);
 	}
-	if (strcmp(backend, "cpu") && strcmp(backend, "cuda")) {
-		return cmd_usage_error("tune", "--backend takes cuda or cpu, not '%.40s'", backend);
-	}
-	o.cpu = !strcmp(backend, "cpu");
-	if (o.cpu ? ladder || library || *o.config.kernel || *o.config.device : threads != NULL) {
+	c->o.cpu = !strcmp(c->backend, "cpu");
+	if (c->o.cpu && (c->ladder || c->o.library || *config->kernel || *config->device)) {
 		return cmd_usage_error("tune",
-			o.cpu ? "--backend cpu goes with --shape, --dtype, --threads, --rounds, "
-				"--copies, --misaligned and --json"
-			      : "--threads belongs to --backend cpu");
+			"--backend cpu goes with --shape, --dtype, --threads, --rounds, --copies, "
+			"--misaligned and --json");
 	}
-	if (threads && !cmd_args_number("tune", "threads", threads, 1, 65536, &n)) {
-		return EXIT_USAGE;
+	if (!c->o.cpu && c->threads) {
+		return cmd_usage_error("tune", "--threads belongs to --backend cpu");
 	}
-	o.config.threads = threads ? (uint32_t)n : 0;
-	n = 40;
-	if (o.misaligned && (ladder || *o.config.kernel)) {
+	if (c->o.misaligned && (c->ladder || *config->kernel)) {
 		return cmd_usage_error(
 			"tune", "--misaligned does not go with --ladder or --kernel");
 	}
-	if (rounds && !cmd_args_number("tune", "rounds", rounds, 3, 10000, &n)) {
+	if ((c->threads && !cmd_args_number("tune", "threads", c->threads, 1, 65536, &threads)) ||
+		(c->rounds && !cmd_args_number("tune", "rounds", c->rounds, 3, 10000, &rounds)) ||
+		(c->copies && !cmd_args_number("tune", "copies", c->copies, 1, 4096, &copies))) {
 		return EXIT_USAGE;
 	}
-	o.rounds = (uint32_t)n;
-	n = 0;
-	if (copies && !cmd_args_number("tune", "copies", copies, 1, 4096, &n)) {
-		return EXIT_USAGE;
+	config->threads = (uint32_t)threads;
+	config->copies = (uint32_t)copies;
+	c->o.rounds = (uint32_t)rounds;
+	return 0;
+}
+
+/* False: the command ends with *STATUS. */
+static bool parse(int argc, char **argv, struct command *c, int *status)
+{
+	const struct cmd_option options[] = {
+		{"shape", NULL, &c->a.shape, 0},
+		{"dtype", NULL, &c->a.dtype, 0},
+		{"device", NULL, &c->a.device, 0},
+		{"kernel", NULL, &c->a.kernel, 0},
+		{"rounds", NULL, &c->rounds, 0},
+		{"copies", NULL, &c->copies, 0},
+		{"cublaslt", NULL, &c->o.library, 0},
+		{"ladder", &c->ladder, NULL, 0},
+		{"backend", NULL, &c->backend, 0},
+		{"threads", NULL, &c->threads, 0},
+		{"misaligned", &c->o.misaligned, NULL, 0},
+		{"before", NULL, &c->before, 0},
+		{"after", NULL, &c->after, 0},
+		{"store", NULL, &c->store, 0},
+		{"fresh", &c->fresh, NULL, 0},
+		{"json", &c->a.json, NULL, 0},
+	};
+	const char *none[1];
+	size_t nnone;
+
+	if (!cmd_args_parse(
+		    argc, argv, options, ARRAY_LEN(options), help, 0, 0, none, &nnone, status) ||
+		!cmd_tune_config("tune", &c->a, &c->o.config, status)) {
+		return false;
 	}
-	o.config.copies = (uint32_t)n;
-	o.library = library;
-	static struct cmd_tune_result r; /* tens of KiB */
+	*status = check(c);
+	return *status == 0;
+}
+
+/* Between what was found earlier and what is kept of this. */
+static int search(struct command *c, struct cmd_tune_result *r)
+{
 	_cleanup_free_ char *path = NULL;
 	struct runs_choices choices = {0};
 	struct why note;
@@ -184,44 +197,65 @@ int cmd_tune(int argc, char **argv)
 	if (runs_choices_path(&path) == 0 && runs_choices_load(path, &choices, &note) < 0) {
 		fprintf(stderr, "barscope: %s\n", note.text);
 	}
-	o.cached = fresh ? NULL : choices.library;
-	o.cached_n = fresh ? 0 : choices.library_n;
-	status = cmd_tune_run("tune", &o, &r);
-	if (status) {
-		runs_choices_finish(&choices);
-		return status;
-	}
+	c->o.cached = c->fresh ? NULL : choices.library;
+	c->o.cached_n = c->fresh ? 0 : choices.library_n;
+	const int status = cmd_tune_run("tune", &c->o, r);
+
 	/* One kernel alone is no search. */
-	if (path && !*o.config.kernel && !o.misaligned && !o.cpu) {
-		keep(path, &choices, &r);
+	if (!status && path && !*c->o.config.kernel && !c->o.misaligned && !c->o.cpu) {
+		keep(path, &choices, r);
 	}
 	runs_choices_finish(&choices);
-	if (!o.misaligned) {
+	return status;
+}
+
+static char *render(const struct command *c, const struct cmd_tune_result *r)
+{
+	const struct stress_config *config = &c->o.config;
+	struct cmd_tune_stored stored[2];
+	struct text out = {0};
+
+	if (c->a.json) {
+		return cmd_tune_json(r, config);
+	}
+	if (c->o.misaligned) {
+		cmd_tune_print_misaligned(&out, r, config);
+	} else if (c->o.cpu) {
+		cmd_tune_print_cpu(&out, r, config);
+	} else {
+		if (c->ladder) {
+			find_stored(c->store, c->before, r, config, &stored[0]);
+			find_stored(c->store, c->after, r, config, &stored[1]);
+		}
+		cmd_tune_print(&out, r, config, c->ladder ? stored : NULL);
+	}
+	return text_steal(&out);
+}
+
+int cmd_tune(int argc, char **argv)
+{
+	struct command c = {
+		.o = {.check_terms = (uint64_t)1 << 21},
+		.before = "before",
+		.after = "after",
+		.backend = "cuda",
+	};
+	static struct cmd_tune_result r; /* tens of KiB */
+	int status;
+
+	if (!parse(argc, argv, &c, &status)) {
+		return status;
+	}
+	status = search(&c, &r);
+	if (status) {
+		return status;
+	}
+	if (!c.o.misaligned) {
 		sort_array(r.row, r.n, sizeof(r.row[0]), by_time);
 	}
-	if (a.json) {
-		_cleanup_free_ char *s = cmd_tune_json(&r, &o.config);
+	_cleanup_free_ char *s = render(&c, &r);
 
-		status = cmd_print(s);
-	} else {
-		struct cmd_tune_stored stored[2];
-		struct text out = {0};
-
-		if (ladder) {
-			find_stored(store, before, &r, &o.config, &stored[0]);
-			find_stored(store, after, &r, &o.config, &stored[1]);
-		}
-		if (o.misaligned) {
-			cmd_tune_print_misaligned(&out, &r, &o.config);
-		} else if (o.cpu) {
-			cmd_tune_print_cpu(&out, &r, &o.config);
-		} else {
-			cmd_tune_print(&out, &r, &o.config, ladder ? stored : NULL);
-		}
-		_cleanup_free_ char *s = text_steal(&out);
-
-		status = cmd_print(s);
-	}
+	status = cmd_print(s);
 	for (size_t i = 0; i < r.n; i++) {
 		if (r.row[i].kind == STRESS_TUNE_OWN && !r.row[i].wrong &&
 			!cmd_tune_is_right(&r.row[i])) {
