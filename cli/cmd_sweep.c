@@ -42,6 +42,7 @@ static const char *word(const struct cmd_stress_result *r, const struct cmd_stre
 	return s->corrupt                       ? "CORRUPT"
 	       : r->status.phase == STRESS_DIED ? "DIED"
 	       : *r->trouble                    ? "FAILED"
+	       : r->status.ended                ? "ENDED"
 	       : r->signal                      ? "stopped"
 						: "ok";
 }
@@ -62,13 +63,30 @@ static void print_step(
 	}
 	if (*r->trouble) {
 		text_addf(&t, "  %s\n", r->trouble);
+	} else if (r->status.ended) {
+		text_addf(&t, "  %s\n", r->status.why);
 	}
 	line = text_steal(&t);
 	fputs(line, stdout);
 	fflush(stdout);
 }
 
-/* Shape after shape; false: a signal, or nothing can run at all. */
+/* All shapes are shapes: said before the first of them runs. */
+static int check_shapes(const char *list)
+{
+	_cleanup_free_ char *shapes = xstrdup(list);
+	char *rest = NULL;
+	for (char *s = strtok_r(shapes, ",", &rest); s; s = strtok_r(NULL, ",", &rest)) {
+		struct stress_shape shape;
+		struct why why;
+		if (stress_shape_parse(s, &shape, &why) < 0) {
+			return cmd_usage_error("stress", "--sweep: %s", why.text);
+		}
+	}
+	return 0;
+}
+
+/* Shape after shape; false: a signal, a GPU that is lost, or nothing can run at all. */
 static bool step(struct sweep *w, const char *shape)
 {
 	struct cmd_stress_options o = *w->o;
@@ -77,12 +95,12 @@ static bool step(struct sweep *w, const char *shape)
 	struct cmd_stress_summary s;
 	struct why why;
 	if (stress_shape_parse(shape, &o.config.shape, &why) < 0) {
-		w->status = cmd_usage_error("stress", "--sweep: %s", why.text);
+		w->status = worse(w->status, EXIT_USAGE); /* checked before */
 		return false;
 	}
 	const int started = cmd_stress_loop(&o, &loop, &r);
 	if (started) {
-		w->status = started;
+		w->status = worse(w->status, started);
 		return false;
 	}
 	cmd_stress_summarise(&r, &s);
@@ -92,7 +110,8 @@ static bool step(struct sweep *w, const char *shape)
 		print_step(shape, &r, &s);
 	}
 	const int status = cmd_stress_status(&r, &s);
-	const bool on = !r.signal;
+	const bool lost = r.status.ended == STRESS_ENDED_XID || r.status.ended == STRESS_ENDED_LOST;
+	const bool on = !r.signal && !lost;
 	cmd_stress_loop_finish(loop);
 	w->status = worse(w->status, status);
 	return on;
@@ -103,6 +122,10 @@ int cmd_sweep(const struct cmd_stress_options *o)
 	struct sweep w = {.o = o};
 	_cleanup_free_ char *shapes = xstrdup(o->shapes ? o->shapes : decoding);
 	char *rest = NULL;
+	const int bad = check_shapes(shapes);
+	if (bad) {
+		return bad;
+	}
 	if (o->json) {
 		w.steps = js_array();
 	} else {
@@ -121,7 +144,7 @@ int cmd_sweep(const struct cmd_stress_options *o)
 		_cleanup_free_ char *out = js_text(j);
 		js_free(j);
 		const int printed = cmd_print(out);
-		w.status = w.status ? w.status : printed;
+		w.status = worse(w.status, printed);
 	}
 	return w.status;
 }

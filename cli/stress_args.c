@@ -330,6 +330,8 @@ static int check_backend(const struct cmd_stress_options *o)
 		{"--copies", c->copies, !script},
 		{"--no-ceiling", c->no_ceiling, !script},
 		{"--inject-fault", c->inject, !script},
+		{"--max-temperature", c->max_celsius, !cpu && !script},
+		{"--telemetry-test", c->telemetry_test, !cpu && !script},
 		{"--fill", c->fill_permille || c->fill_bytes, !script},
 		{"--sweep", o->sweep, !script},
 	};

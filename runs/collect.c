@@ -200,7 +200,9 @@ static void put_layers(struct runs_collect *c, const struct stress_sample *s)
 	if (!c->has_last || s->seq != c->last.seq + 1) {
 		return;
 	}
-	if (!batch) {
+	if (s->flags & STRESS_RESUMED) {
+		/* what lies between is not the launches' */
+	} else if (!batch) {
 		put(c, stress_series_of(&c->last), RUNS_GAP, span(c->last.done_ns, s->submit_ns));
 	} else if ((s->flags & c->last.flags & STRESS_HAS_DEVICE) &&
 		   s->submit_ns == c->last.submit_ns) {

@@ -194,7 +194,8 @@ static void take_bad(struct runs_episodes *e, const struct stress_sample *s, uin
 static void take_one(struct runs_episodes *e, const struct stress_sample *s)
 {
 	uint64_t host = stress_host_ns(s), gap = 0;
-	bool has_gap = e->has_last && s->seq == e->last.seq + 1 && s->submit_ns >= e->last.done_ns;
+	bool has_gap = e->has_last && !(s->flags & STRESS_RESUMED) && s->seq == e->last.seq + 1 &&
+		       s->submit_ns >= e->last.done_ns;
 	gap = has_gap ? s->submit_ns - e->last.done_ns : 0;
 	turn_window(e, s->done_ns);
 	const struct normal *n = &e->normal;

@@ -37,6 +37,7 @@ enum {
 static const uint64_t warm_ns = 1000000000; /* clocks ramp for about a second */
 /* Between two joinings of the clocks, which drift by some µs a second. */
 static const uint64_t join_soonest_ns = 20000000, join_latest_ns = 1000000000;
+static const uint64_t group_longest_ns = 20000000; /* slow launches make small groups */
 static const uint64_t check_terms = (uint64_t)1 << 26;
 
 struct stress_backend {
@@ -480,6 +481,9 @@ static int launch_each(struct stress_backend *b, enum stress_series series, unsi
 				&b->gpu->dev->api, e, why, "launching %s", name_of(b, series));
 		}
 		ret[i] = s;
+		if (s.done_ns - ret[0].submit_ns > group_longest_ns) {
+			return i + 1; /* the front waits for a sign of life, and for its requests */
+		}
 	}
 	return n;
 }
@@ -536,6 +540,9 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 		return r;
 	}
 	b->clock_error_ns = 0;
+	if (!batch) {
+		ret[0].flags |= STRESS_RESUMED; /* behind the stamps of a group, or a probe */
+	}
 	for (int i = 0; i < n; i++) {
 		convert(b, &b->gpu->host_stamps[i], series, &ret[i]);
 	}

@@ -33,6 +33,7 @@ enum {
 	STRESS_PERTURBED = 1 << 16, /* overlaps a telemetry reading */
 	STRESS_HUSHED = 1 << 17,    /* launched while the telemetry was told to be silent */
 	STRESS_INJECTED = 1 << 18,  /* delayed on purpose, see stress_inject */
+	STRESS_RESUMED = 1 << 19,   /* what came before it was the worker's own work: no gap */
 };
 
 struct stress_sample {

@@ -194,6 +194,7 @@ static void nap(struct engine *e, uint64_t until_ns)
 			return;
 		}
 		beat(e, now);
+		look_at_watch(e, now);
 		uint64_t left = MIN(until_ns - now, nap_longest_ns);
 		struct timespec ts = {.tv_nsec = (long)left};
 		struct pollfd p = {.fd = e->sock, .events = POLLIN};

@@ -97,10 +97,15 @@ static void draw_truth(const struct tui_app *a, struct tui_canvas *c, struct tui
 	const struct stress_status *st = &a->live.status;
 	char n[TUI_COUNT_MAX];
 	tui_text(c, r, 0, y, TUI_FAINT, "bits");
-	if (a->live.mismatches) {
+	if (st->weight_faults) {
+		char s[80];
+		snprintf(s, sizeof(s), "%s weights changed in memory: corruption",
+			tui_count(st->weight_faults, n));
+		tui_text_fit(c, r, 6, y, r.w - 6, TUI_BAD, s);
+	} else if (a->live.mismatches || st->mismatches || st->finding.kind) {
 		char s[80];
 		snprintf(s, sizeof(s), "%s outputs differ: corruption",
-			tui_count(a->live.mismatches, n));
+			tui_count(MAX(MAX(a->live.mismatches, st->mismatches), (uint64_t)1), n));
 		tui_text_fit(c, r, 6, y, r.w - 6, TUI_BAD, s);
 	} else if (st->golden_hash) {
 		int x = tui_text(c, r, 6, y, TUI_GOOD, "the same every time") + 1;

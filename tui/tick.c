@@ -45,8 +45,13 @@ static const struct pcie_device *wanted_gpu(const struct tui_app *a)
 /* What was asked about the GPU's users is answered. */
 static void start_on_gpu(struct tui_app *a)
 {
+	const struct pcie_device *gpu = wanted_gpu(a);
 	switch (a->neighbours.use) {
 	case TUI_USE_FREE:
+		/* On that one and no other: the driver may count its devices in another order. */
+		if (gpu) {
+			pcie_addr_format(gpu->addr, a->live.config.device);
+		}
 		tui_app_start(a);
 		break;
 	default:

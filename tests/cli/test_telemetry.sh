@@ -140,33 +140,4 @@ if command -v umockdev-run >/dev/null; then
     expect $? 0 out 'R3  NVML: NVML memory total: 140.4 GiB'
 fi
 
-# Readings that hold the driver's lock for 8 ms: nine of ten slow episodes are put down to them.
-# Only where such episodes are not there anyway: another program on the cores makes them, too.
-slow_episodes() { # LABEL ORDERS: what the episodes of 6 ms and more are put down to
-    FAKE_GPU_LOCK=$dir/lock FAKE_NVML=$2 stress --seconds 10 --record "$1"
-    expect $? 0 out recorded
-    run=$("$BARSCOPE" runs list --label "$1" | awk 'END { print $1 }')
-    "$BARSCOPE" runs show "$run" --json | awk '
-        /"episodes": \[/ { on = 1 }
-        on && /"worst_ns"/ { gsub(/[^0-9]/, ""); worst = $0 / 1e6 }
-        on && /"associated_with"/ { split($0, f, "\""); by = f[4] }
-        on && /^ *}/ { if (worst >= 6) print by == "" ? "unexplained" : by; by = ""; worst = 0 }' \
-        >"$dir/named"
-}
-slow_episodes quick ''
-others=$(wc -l <"$dir/named")
-if [ "$others" -gt 1 ]; then
-    echo "slow readings: not tried, $others slow episodes without any: other programs run here"
-else
-    slow_episodes slow slow=8000
-    all=$(wc -l <"$dir/named")
-    right=$(grep -c '^reading$' "$dir/named")
-    echo "slow readings: $right of $all episodes put down to them"
-    # Others may have come meanwhile: the kernel's account tells.
-    busy=$(grep -cE '^(preempted|stopped|steal)$' "$dir/named")
-    if [ "$busy" -le 1 ] && { [ "$right" -lt 20 ] || [ $((right * 10)) -lt $((all * 9)) ]; }; then
-        sort "$dir/named" | uniq -c
-        bad=1
-    fi
-fi
 exit $bad

@@ -118,6 +118,29 @@ static void neighbours_are_one_episode(void **state)
 	runs_episodes_destroy(l.e);
 }
 
+/* A GPU's stamps are fetched behind each group of launches: 15 µs that are nobody's delay. */
+static void the_workers_own_work_is_no_episode(void **state)
+{
+	(void)state;
+	for (unsigned told = 0; told < 2; told++) {
+		struct lab l = {.e = runs_episodes_create(), .seed = 9};
+		struct runs_episode e[64];
+		for (unsigned i = 0; i < 200000; i++) {
+			struct stress_sample s = {
+				.seq = l.seq++, .submit_ns = l.t, .flags = STRESS_HAS_DEVICE};
+			s.start_ns = s.submit_ns + (uint64_t)noisy(&l, 7000);
+			s.end_ns = s.start_ns + (uint64_t)noisy(&l, 22000);
+			s.done_ns = s.end_ns + (uint64_t)noisy(&l, 2700);
+			s.flags |= told && i % 64 == 0 ? (uint32_t)STRESS_RESUMED : 0;
+			l.t = s.done_ns + (i % 64 == 63 ? 16000 : 60);
+			runs_episodes_add(l.e, &s, 1);
+		}
+		const size_t n = runs_episodes_take(l.e, UINT64_MAX, e, ARRAY_LEN(e));
+		assert_true(told ? n == 0 : n > 10);
+		runs_episodes_destroy(l.e);
+	}
+}
+
 static void drift_and_modes_are_no_episodes(void **state)
 {
 	(void)state;
@@ -332,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layers_tell_the_part),
 		cmocka_unit_test(neighbours_are_one_episode),
+		cmocka_unit_test(the_workers_own_work_is_no_episode),
 		cmocka_unit_test(drift_and_modes_are_no_episodes),
 		cmocka_unit_test(the_right_one_is_named),
 		cmocka_unit_test(the_rarer_source_wins),

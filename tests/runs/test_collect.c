@@ -64,6 +64,12 @@ static void layers_add_up(void **state)
 	assert_int_equal(sum[RUNS_HOST], sum[RUNS_LAUNCH] + sum[RUNS_DEVICE] + sum[RUNS_NOTIFY]);
 	const struct runs_hist *gap = runs_collect_rollup(c, STRESS_GEMM, RUNS_GAP);
 	assert_int_equal(gap->total, 999);
+	/* Where the worker did something of its own, there is no gap of the launches. */
+	struct stress_sample s = sample(1000, 100 * second + 1000 * (uint64_t)900000 + 70000, 3000,
+		20000, 1500, STRESS_GEMM | STRESS_HAS_DEVICE | STRESS_RESUMED);
+	runs_collect_add(c, &s, 1);
+	assert_int_equal(runs_collect_rollup(c, STRESS_GEMM, RUNS_GAP)->total, 999);
+	assert_int_equal(runs_collect_rollup(c, STRESS_GEMM, RUNS_HOST)->total, 1001);
 	assert_null(runs_collect_rollup(c, STRESS_GEMM, RUNS_CYCLES));
 	assert_null(runs_collect_rollup(c, STRESS_READ, RUNS_HOST));
 	runs_collect_destroy(c);
