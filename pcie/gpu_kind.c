@@ -59,6 +59,16 @@ static const struct {
 	{"vmwgfx", 0x15ad},
 };
 
+uint16_t pcie_driver_vendor(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_LEN(driver_vendor); i++) {
+		if (!strcmp(driver, driver_vendor[i].driver)) {
+			return driver_vendor[i].vendor;
+		}
+	}
+	return 0;
+}
+
 uint16_t pcie_device_vendor(const struct pcie_device *d)
 {
 	if (d->have_ids == PCIE_KNOWN) {
@@ -69,12 +79,7 @@ uint16_t pcie_device_vendor(const struct pcie_device *d)
 			return name_vendor[i].vendor;
 		}
 	}
-	for (size_t i = 0; d->have_driver == PCIE_KNOWN && i < ARRAY_LEN(driver_vendor); i++) {
-		if (!strcmp(d->driver, driver_vendor[i].driver)) {
-			return driver_vendor[i].vendor;
-		}
-	}
-	return 0;
+	return d->have_driver == PCIE_KNOWN ? pcie_driver_vendor(d->driver) : 0;
 }
 
 static bool has_word(const char *name, const char *const *word, size_t n)

@@ -6,3 +6,6 @@
 
 /* The vendor by ids, else by the words of the name, else by the driver; 0: not known. */
 uint16_t pcie_device_vendor(const struct pcie_device *d);
+
+/* Whose GPUs this driver is for; 0: no GPU driver that is known here. */
+uint16_t pcie_driver_vendor(const char *driver);

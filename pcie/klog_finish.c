@@ -239,7 +239,7 @@ static void add_options(struct klog *k, struct pcie_device *d)
 }
 
 /* The only GPU of this maker: what the maker's driver says of nobody is about this one. */
-static uint32_t only_gpu(struct klog *k, enum klog_maker maker)
+static uint32_t only_gpu(struct klog *k, enum klog_maker maker, bool *ret_many)
 {
 	static const uint16_t vendor[] = {0x1002, 0x8086, 0x10de};
 	uint32_t found = KLOG_NO_DEVICE;
@@ -254,6 +254,7 @@ static uint32_t only_gpu(struct klog *k, enum klog_maker maker)
 				continue;
 			}
 			if (found != KLOG_NO_DEVICE) {
+				*ret_many = pass == 0;
 				return KLOG_NO_DEVICE;
 			}
 			found = i;
@@ -270,10 +271,14 @@ static void adopt(struct klog *k, enum klog_maker maker)
 		return;
 	}
 	struct klog_device *orphan = &k->dev[from];
-	uint32_t to = only_gpu(k, maker);
+	uint32_t to = only_gpu(k, maker, &k->nobodys[maker]);
 	struct pcie_device *d = klog_dev(k, to == KLOG_NO_DEVICE ? from : to);
 	if (d->driver[0] == '\0') {
 		text_copy(d->driver, sizeof(d->driver), driver[maker]);
+	}
+	if (to == KLOG_NO_DEVICE && k->nobodys[maker]) {
+		klog_dev(k, from)->is_bridge = true;
+		return; /* of one of several, and no GPU of its own */
 	}
 	if (to == KLOG_NO_DEVICE) {
 		return; /* a GPU without an address: better than nothing */
@@ -585,6 +590,14 @@ void klog_finish(struct klog *k, struct pcie_snapshot *into)
 		pcie_snapshot_note(into, -1,
 			"the log holds %u kernel starts: the last one that names PCI devices counts",
 			k->boots);
+	}
+	for (int m = 0; m < KLOG_MAKERS; m++) {
+		if (k->nobodys[m]) {
+			pcie_snapshot_note(into, -1,
+				"what %s says of a GPU without its address may be about any of several: it "
+				"is left out",
+				klog_dev(k, k->orphan[m])->driver);
+		}
 	}
 	if (k->full) {
 		pcie_snapshot_note(into, -1, "the log names too many devices: some were left out");

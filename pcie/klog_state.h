@@ -173,6 +173,7 @@ struct klog {
 	uint32_t ctx[KLOG_MAKERS]; /* the GPU that spoke last */
 	uint32_t
 		orphan[KLOG_MAKERS + 1]; /* without an address: hold what is said of nobody known */
+	bool nobodys[KLOG_MAKERS];       /* that one's words are about one of several GPUs */
 	uint32_t nvrm;                   /* the device of the NVRM lines in hand */
 	uint32_t boot_vga;               /* the last that vgaarb chose */
 	uint32_t shell;                  /* the device of the last "echo N > …_resize" */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "pcie/gpu_kind.h"
 #include "pcie/merge_int.h"
 #include "pcie/witness.h"
 
@@ -16,6 +17,7 @@ struct merge {
 	pcie_src source[256]; /* of FROM, in INTO */
 	pcie_src log;         /* the log's number in INTO */
 	int *dev;             /* of FROM, in INTO; -1: not there */
+	bool *nobodys;        /* of FROM: a driver's words about one of several GPUs of INTO */
 	bool whole;           /* INTO knows every device and BAR there is: a live machine, a tree */
 	bool stale;           /* FROM's log is of another boot */
 };
@@ -57,6 +59,35 @@ static int find_by_bars(const struct pcie_snapshot *s, const struct pcie_device 
 	return found;
 }
 
+/*
+ * What a GPU driver's line without an address is about: the GPU that the driver has, else the only
+ * one of its maker. -1: there is none in S, or, with *RET_MANY, more than one.
+ */
+static int find_by_driver(
+	const struct pcie_snapshot *s, const struct pcie_device *d, bool *ret_many)
+{
+	uint16_t vendor = d->addr.known || d->is_bridge ? 0 : pcie_driver_vendor(d->driver);
+	int found = -1;
+	*ret_many = false;
+	for (int pass = 0; pass < 2 && vendor && found < 0; pass++) {
+		for (size_t i = 0; i < s->ndev; i++) {
+			const struct pcie_device *o = &s->dev[i];
+			bool driven = o->have_driver == PCIE_KNOWN &&
+				      pcie_driver_vendor(o->driver) == vendor;
+			if (!pcie_device_is_gpu(o) ||
+				(pass == 0 ? !driven : pcie_device_vendor(o) != vendor)) {
+				continue;
+			}
+			if (found >= 0) {
+				*ret_many = true;
+				return -1;
+			}
+			found = (int)i;
+		}
+	}
+	return found;
+}
+
 /* For a handful of devices without an address; more are not searched for. */
 enum { MAX_NAMELESS = 16 };
 
@@ -64,11 +95,15 @@ static void map_devices(struct merge *m)
 {
 	int nameless = 0;
 	m->dev = xcalloc(m->from->ndev, sizeof(*m->dev));
+	m->nobodys = xcalloc(m->from->ndev, sizeof(*m->nobodys));
 	for (size_t i = 0; i < m->from->ndev; i++) {
 		const struct pcie_device *d = &m->from->dev[i];
 		m->dev[i] = pcie_snapshot_find(m->into, d->addr);
 		if (!d->addr.known && nameless++ < MAX_NAMELESS) {
 			m->dev[i] = find_by_bars(m->into, d);
+			if (m->dev[i] < 0) {
+				m->dev[i] = find_by_driver(m->into, d, &m->nobodys[i]);
+			}
 		}
 	}
 	for (size_t i = 0; i < m->into->ndev; i++) {
@@ -127,6 +162,13 @@ static void merge_devices(struct merge *m)
 		prepare(m, i, &from);
 		if (m->dev[i] >= 0) {
 			merge_device(&m->into->dev[m->dev[i]], &from, m->log, stale[i]);
+			continue;
+		}
+		if (m->nobodys[i]) {
+			pcie_snapshot_note(m->into, -1,
+				"what %s says of a GPU without its address may be about any of several: it "
+				"is left out",
+				from.driver);
 			continue;
 		}
 		if (m->whole) {
@@ -202,6 +244,9 @@ static void merge_log(struct merge *m)
 		struct pcie_statement st = m->from->statement[i];
 		st.line += first;
 		st.dev = map_dev(m, st.dev);
+		if (st.dev >= 0 && !st.addr.known) {
+			st.addr = s->dev[st.dev].addr;
+		}
 		s->statement =
 			xgrow(s->statement, s->nstatement, &s->capstatement, sizeof(*s->statement));
 		s->statement[s->nstatement++] = st;
@@ -289,6 +334,7 @@ int pcie_merge(struct pcie_snapshot *into, const struct pcie_snapshot *from)
 	merge_iomem(&m);
 	merge_notes(&m);
 	free(m.dev);
+	free(m.nobodys);
 	pcie_snapshot_settle(into);
 	return m.stale ? -ESTALE : 0;
 }
