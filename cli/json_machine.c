@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "cli/machine.h"
+#include "pcie/path.h"
 
 static const char *source_name(const struct pcie_snapshot *s, pcie_src src)
 {
@@ -331,6 +332,11 @@ static struct js *device_json(const struct pcie_snapshot *s, size_t i, struct js
 		set_address(o, "parent", s->dev[d->parent].addr);
 	}
 	set_nonempty(o, "root", d->root);
+	int path[PCIE_PATH_MAX];
+	int up = pcie_path(s, (int)i, path);
+	if (d->root[0] && !pcie_is_at_root(s, up ? path[0] : (int)i)) {
+		js_set_bool(o, "bridges_missing", true);
+	}
 	set_ids(o, d);
 	if (d->have_driver == PCIE_KNOWN) {
 		js_set_str(o, "driver", d->driver);

@@ -376,8 +376,11 @@ static void print_path(const struct page *p, int dev)
 	char line[128] = "";
 
 	cmd_append(line, sizeof(line), "%s", p->s->dev[dev].root);
-	if (n == 0 && line[0]) {
+	bool whole = pcie_is_at_root(p->s, n ? path[0] : dev);
+	if (n == 0 && line[0] && whole) {
 		cmd_append(line, sizeof(line), ", directly on the root bus");
+	} else if (line[0] && !whole) {
+		cmd_append(line, sizeof(line), "; bridges on the way are not in this text");
 	}
 	if (line[0]) {
 		labelled(p, "Path", line);
