@@ -47,9 +47,6 @@ void tui_app_next_gpu(struct tui_app *a)
 		return;
 	}
 	tui_fleet_next(&a->fleet, &a->live);
-	a->phase_seen = a->live.status.phase;
-	a->stall_seen = a->live.status.stalled;
-	a->readings = (struct runs_readings){0};
 	tui_window_forget(&a->window);
 	tui_episodes_start(&a->slow, a->now_ns, false);
 	tui_app_say(a, TUI_TONE_PLAIN, "%s", a->live.config.device);
@@ -73,9 +70,6 @@ void tui_app_start(struct tui_app *a)
 	const struct stress_config *c = &a->live.config;
 	bool own_clock = a->options.demo || (!strcmp(c->backend, "script") && c->script_speed != 1);
 	tui_episodes_start(&a->slow, a->now_ns, own_clock);
-	a->phase_seen = STRESS_STARTING;
-	a->stall_seen = false;
-	a->readings = (struct runs_readings){0};
 	a->dirty = true;
 }
 

@@ -12,7 +12,6 @@
 
 #include "runs/hist.h"
 #include "runs/series.h"
-#include "runs/readings.h"
 #include "tui/canvas.h"
 #include "tui/checkup.h"
 #include "tui/episodes.h"
@@ -113,8 +112,7 @@ struct tui_app {
 	bool studies_asked;
 	char study[48]; /* asked: leave, and measure this boot for this study */
 	struct tui_checkup checkup;
-	bool plain;                    /* asked: the view as plain text outside the screen */
-	struct runs_readings readings; /* the device's last */
+	bool plain; /* asked: the view as plain text outside the screen */
 
 	struct tui_live live;
 	struct tui_fleet fleet;
@@ -132,8 +130,6 @@ struct tui_app {
 	struct tui_message message;
 	struct tui_event event[TUI_EVENTS]; /* a ring: the newest NEVENT */
 	size_t nevent, first_event;
-	enum stress_phase phase_seen;
-	bool stall_seen;
 	bool crash_told;
 };
 

@@ -124,7 +124,7 @@ static void draw_gpu(const struct tui_app *a, struct tui_canvas *c, struct tui_r
 {
 	/* Idle, and clocks that the user or the display has set, hold nothing back. */
 	const uint64_t harmless = NVML_REASON_IDLE | NVML_REASON_APP_CLOCKS | NVML_REASON_DISPLAY;
-	const struct runs_readings *d = &a->readings;
+	const struct runs_readings *d = &a->live.readings;
 	char reasons[NVML_REASONS_MAX], s[80] = "";
 	if (!d->has[STRESS_EVENT_CLOCK_SM] || y >= r.h) {
 		return;

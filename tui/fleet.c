@@ -29,7 +29,6 @@ int tui_fleet_start(struct tui_fleet *f, const struct tui_live *shown,
 		tui_live_init(l);
 		l->config = shown->config;
 		text_copy(l->config.device, sizeof(l->config.device), address[i]);
-		f->seen[f->n] = STRESS_STARTING;
 		f->other[f->n++] = l;
 		int r = tui_live_start(l, now_ns, why);
 		if (r < 0) {
@@ -53,22 +52,6 @@ void tui_fleet_pause(struct tui_fleet *f, bool pause)
 	}
 }
 
-bool tui_fleet_poll(struct tui_fleet *f, uint64_t now_ns)
-{
-	bool any = false;
-	for (size_t i = 0; i < f->n; i++) {
-		any |= tui_live_poll(f->other[i], now_ns, NULL);
-	}
-	return any;
-}
-
-bool tui_fleet_failed(struct tui_fleet *f, size_t i)
-{
-	enum stress_phase now = f->other[i]->status.phase, before = f->seen[i];
-	f->seen[i] = now;
-	return now != before && (now == STRESS_FAILED || now == STRESS_DIED);
-}
-
 bool tui_fleet_moving(const struct tui_fleet *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
@@ -87,9 +70,7 @@ void tui_fleet_next(struct tui_fleet *f, struct tui_live *shown)
 	}
 	struct tui_live *next = f->other[0], old = *shown;
 	memmove(f->other, f->other + 1, (f->n - 1) * sizeof(*f->other));
-	memmove(f->seen, f->seen + 1, (f->n - 1) * sizeof(*f->seen));
 	*shown = *next;
 	*next = old;
 	f->other[f->n - 1] = next;
-	f->seen[f->n - 1] = old.status.phase;
 }

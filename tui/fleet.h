@@ -17,7 +17,6 @@ enum { TUI_FLEET = 15 };
 struct tui_fleet {
 	bool wanted;                       /* the next start is of all GPUs */
 	struct tui_live *other[TUI_FLEET]; /* in the order they come to be shown; owned */
-	enum stress_phase seen[TUI_FLEET];
 	size_t n;
 };
 
@@ -31,10 +30,6 @@ int tui_fleet_start(struct tui_fleet *f, const struct tui_live *shown,
 	char (*address)[PCIE_ADDR_MAX], size_t n, uint64_t now_ns, struct why *why);
 void tui_fleet_stop(struct tui_fleet *f, uint64_t now_ns);
 void tui_fleet_pause(struct tui_fleet *f, bool pause);
-/* Takes samples in. True: something changed. */
-bool tui_fleet_poll(struct tui_fleet *f, uint64_t now_ns);
-/* The I-th has failed or died since the last call with I. */
-bool tui_fleet_failed(struct tui_fleet *f, size_t i);
 /* One of them moves. */
 bool tui_fleet_moving(const struct tui_fleet *f);
 /* The first of them is shown, and SHOWN becomes the last. */

@@ -9,7 +9,7 @@
 #include "base/macros.h"
 #include "runs/choices.h"
 
-enum { CHUNK = 2048 };
+enum { CHUNK = 2048, AT_ONCE = 65536 };
 
 static const uint64_t stop_patience_ns = 2000000000u;
 
@@ -47,6 +47,8 @@ static void forget(struct tui_live *l)
 	}
 	runs_hist_reset(&l->total);
 	l->samples = l->mismatches = 0;
+	l->readings = (struct runs_readings){0};
+	l->told = (struct tui_told){.phase = STRESS_STARTING};
 }
 
 static void read_status(struct tui_live *l)
@@ -133,6 +135,36 @@ void tui_live_feed(struct tui_live *l, const struct stress_sample *s, size_t n)
 	}
 }
 
+void tui_live_feed_events(struct tui_live *l, const struct stress_event *e, size_t n,
+	const struct tui_live_sink *sink)
+{
+	if (sink && sink->raw) {
+		sink->raw(sink->data, e, n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct runs_event k;
+		if (runs_readings_take(&l->readings, &e[i], &k) && sink && sink->event) {
+			sink->event(sink->data, &e[i], &k);
+		}
+	}
+}
+
+unsigned tui_live_news(struct tui_live *l)
+{
+	const struct stress_status *st = &l->status;
+	const struct tui_told now = {
+		.phase = st->phase,
+		.stalled = st->stalled,
+		.wrong = l->told.wrong || l->mismatches || st->mismatches || st->weight_faults ||
+			 st->finding.kind,
+	};
+	const unsigned news = (now.phase != l->told.phase ? TUI_NEWS_PHASE : 0u) |
+			      (now.stalled != l->told.stalled ? TUI_NEWS_STALL : 0u) |
+			      (now.wrong != l->told.wrong ? TUI_NEWS_WRONG : 0u);
+	l->told = now;
+	return news;
+}
+
 /* An ended worker is let go once its process is away, so that nothing waits for it here. */
 static void let_go(struct tui_live *l, uint64_t now_ns)
 {
@@ -160,17 +192,20 @@ bool tui_live_poll(struct tui_live *l, uint64_t now_ns, const struct tui_live_si
 	struct stress_sample chunk[CHUNK];
 	size_t n, taken = 0;
 	/* Bounded: a worker that produces without end must not keep the screen waiting. */
-	while (taken < 65536 && (n = stress_worker_read(l->worker, chunk, CHUNK)) > 0) {
+	while (taken < AT_ONCE && (n = stress_worker_read(l->worker, chunk, CHUNK)) > 0) {
 		tui_live_feed(l, chunk, n);
 		if (sink && sink->samples) {
 			sink->samples(sink->data, chunk, n);
 		}
 		taken += n;
 	}
+	/* Whoever looks: what stays in the ring is lost when that is full. */
 	struct stress_event event[64];
-	while (sink && sink->events &&
+	size_t heard = 0;
+	while (heard < AT_ONCE &&
 		(n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
-		sink->events(sink->data, event, n);
+		tui_live_feed_events(l, event, n, sink);
+		heard += n;
 	}
 	if (taken == 0) {
 		let_go(l, now_ns);

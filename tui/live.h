@@ -13,6 +13,7 @@
 #include "base/why.h"
 #include "runs/collect.h"
 #include "runs/hist.h"
+#include "runs/readings.h"
 #include "runs/series.h"
 #include "stress/worker.h"
 
@@ -20,6 +21,19 @@ enum tui_layer { TUI_HOST, TUI_DEVICE, TUI_LAUNCH, TUI_NOTIFY, TUI_LAYERS };
 
 /* "host", "device", "launch", "notify". */
 const char *tui_layer_name(enum tui_layer l);
+
+/* What was said of a worker, each once. */
+struct tui_told {
+	enum stress_phase phase;
+	bool stalled, wrong;
+};
+
+/* What tui_live_news() tells. */
+enum {
+	TUI_NEWS_PHASE = 1, /* it is another one */
+	TUI_NEWS_STALL = 2, /* it stalled, or goes on */
+	TUI_NEWS_WRONG = 4, /* an output or a weight is not what it was */
+};
 
 struct tui_live {
 	struct stress_config config;  /* of the next start */
@@ -29,7 +43,9 @@ struct tui_live {
 	bool want_pause, want_stop;
 	uint64_t stop_asked_ns;
 	uint64_t started_ns;
-	uint64_t samples, mismatches; /* of this run, without the warm-up */
+	uint64_t samples, mismatches;  /* of this run, without the warm-up */
+	struct runs_readings readings; /* the device's last */
+	struct tui_told told;
 	struct runs_series *series[TUI_LAYERS];
 	bool has[TUI_LAYERS];   /* samples came with this layer */
 	struct runs_hist total; /* the whole run, host */
@@ -62,17 +78,24 @@ void tui_live_pause(struct tui_live *l, bool pause);
 /* A worker is there and has not ended. */
 bool tui_live_active(const struct tui_live *l);
 
-/* Takes in state, samples and telemetry; SINK (may be NULL) sees them too. True: something
- * changed. */
+/* Takes in state, samples and telemetry; SINK sees them too: it, and each of its functions, may
+ * be NULL. True: something changed. An event is one that runs_readings_take() lets through; RAW is
+ * all of them. */
 struct tui_live_sink {
 	void (*samples)(void *data, const struct stress_sample *s, size_t n);
-	void (*events)(void *data, const struct stress_event *e, size_t n);
+	void (*raw)(void *data, const struct stress_event *e, size_t n);
+	void (*event)(void *data, const struct stress_event *e, const struct runs_event *k);
 	void *data;
 };
 bool tui_live_poll(struct tui_live *l, uint64_t now_ns, const struct tui_live_sink *sink);
 
-/* Adds samples as if they had come from a worker. */
+/* TUI_NEWS_… since the call before, each once. */
+unsigned tui_live_news(struct tui_live *l);
+
+/* Adds samples, or events, as if they had come from a worker. */
 void tui_live_feed(struct tui_live *l, const struct stress_sample *s, size_t n);
+void tui_live_feed_events(struct tui_live *l, const struct stress_event *e, size_t n,
+	const struct tui_live_sink *sink);
 
 /* H with what the status knows of bytes and ceiling. */
 void tui_figures_make(

@@ -112,15 +112,26 @@ static void end_recording(struct tui_app *a, const struct stress_status *st)
 	tui_app_event(a, failed ? TUI_TONE_NOTE : TUI_TONE_PLAIN, "recording ended");
 }
 
-static void note_phase(struct tui_app *a)
+/* OF: "" for the GPU that is shown, else which one it is. */
+static void note_wrong(struct tui_app *a, const struct tui_live *l, const char *of)
+{
+	tui_app_event(a, TUI_TONE_BAD, "%s%s", of,
+		l->status.weight_faults ? "weights changed in memory: corruption"
+					: "outputs differ: corruption");
+}
+
+static void note_shown(struct tui_app *a)
 {
 	const struct stress_status *st = &a->live.status;
 	if (!a->live.have_status) {
 		return;
 	}
-	if (st->phase != a->phase_seen) {
-		a->phase_seen = st->phase;
-		a->dirty = true;
+	const unsigned news = tui_live_news(&a->live);
+	a->dirty |= news != 0;
+	if (news & TUI_NEWS_WRONG) {
+		note_wrong(a, &a->live, "");
+	}
+	if (news & TUI_NEWS_PHASE) {
 		switch (st->phase) {
 		case STRESS_DIED:
 		case STRESS_FAILED:
@@ -143,23 +154,76 @@ static void note_phase(struct tui_app *a)
 			break;
 		}
 	}
-	if (st->stalled != a->stall_seen) {
-		a->stall_seen = st->stalled;
+	if (news & TUI_NEWS_STALL) {
 		tui_app_event(a, st->stalled ? TUI_TONE_BAD : TUI_TONE_GOOD,
 			st->stalled ? "the worker stalled" : "the worker goes on");
+	}
+}
+
+/* Of a GPU that is not shown only what is wrong, and in the status line too: no figure tells. */
+static void note_hidden(struct tui_app *a, struct tui_live *l)
+{
+	const struct stress_status *st = &l->status;
+	const unsigned news = tui_live_news(l);
+	char of[sizeof(l->config.device) + 2];
+	snprintf(of, sizeof(of), "%s: ", l->config.device);
+	a->dirty |= news != 0;
+	if (news & TUI_NEWS_WRONG) {
+		note_wrong(a, l, of);
+		tui_app_say(a, TUI_TONE_BAD, "%scorruption; D shows the next GPU", of);
+	}
+	if (news & TUI_NEWS_STALL) {
+		tui_app_event(a, st->stalled ? TUI_TONE_BAD : TUI_TONE_GOOD, "%s%s", of,
+			st->stalled ? "the worker stalled" : "the worker goes on");
+		if (st->stalled) {
+			tui_app_say(a, TUI_TONE_BAD, "%sthe worker stalled", of);
+		}
+	}
+	if ((news & TUI_NEWS_PHASE) && (st->phase == STRESS_FAILED || st->phase == STRESS_DIED ||
+					       (st->phase == STRESS_DONE && st->ended))) {
+		tui_app_event(a, TUI_TONE_BAD, "%s%s", of, st->why);
+		tui_app_say(a, TUI_TONE_BAD, "%s%s", of, st->why);
+	}
+}
+
+static bool is_fault(const struct stress_event *e)
+{
+	return e->kind == STRESS_EVENT_XID || e->kind == STRESS_EVENT_ECC;
+}
+
+static void note_event(struct tui_app *a, const char *of, bool bad, const struct runs_event *k)
+{
+	const enum tui_tone tone = bad ? TUI_TONE_BAD : TUI_TONE_NOTE;
+	if (isfinite(k->value)) {
+		tui_app_event(a, tone, "%s%s %g %s", of, k->source, k->value, k->note);
+	} else {
+		tui_app_event(a, tone, "%s%s %lld %s", of, k->source, (long long)k->code, k->note);
+	}
+}
+
+struct hidden {
+	struct tui_app *app;
+	const struct tui_live *live;
+};
+
+static void hear_hidden(void *data, const struct stress_event *e, const struct runs_event *k)
+{
+	const struct hidden *h = data;
+	if (is_fault(e)) {
+		char of[sizeof(h->live->config.device) + 2];
+		snprintf(of, sizeof(of), "%s: ", h->live->config.device);
+		note_event(h->app, of, true, k);
 	}
 }
 
 /* The GPUs that are not shown. */
 static void tick_fleet(struct tui_app *a)
 {
-	struct tui_fleet *f = &a->fleet;
-	a->dirty |= tui_fleet_poll(f, a->now_ns);
-	for (size_t i = 0; i < f->n; i++) {
-		if (tui_fleet_failed(f, i)) {
-			tui_app_event(a, TUI_TONE_BAD, "%s: %s", f->other[i]->config.device,
-				f->other[i]->status.why);
-		}
+	for (size_t i = 0; i < a->fleet.n; i++) {
+		struct hidden h = {a, a->fleet.other[i]};
+		const struct tui_live_sink sink = {.event = hear_hidden, .data = &h};
+		a->dirty |= tui_live_poll(a->fleet.other[i], a->now_ns, &sink);
+		note_hidden(a, a->fleet.other[i]);
 	}
 }
 
@@ -176,27 +240,19 @@ static void take_samples(void *data, const struct stress_sample *s, size_t n)
 	}
 }
 
-static void take_events(void *data, const struct stress_event *e, size_t n)
+static void keep_events(void *data, const struct stress_event *e, size_t n)
 {
 	struct tui_app *a = data;
 	tui_keep_events(&a->keep, e, n);
-	for (size_t i = 0; i < n; i++) {
-		struct runs_event k;
-		if (!runs_readings_take(&a->readings, &e[i], &k)) {
-			continue;
-		}
-		tui_episodes_event(&a->slow, &k);
-		if (e[i].kind == STRESS_EVENT_THROTTLED) {
-			continue; /* each second while it lasts: the figures say it */
-		}
-		bool bad = e[i].kind == STRESS_EVENT_XID || e[i].kind == STRESS_EVENT_ECC;
-		if (isfinite(k.value)) {
-			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %g %s", k.source,
-				k.value, k.note);
-		} else {
-			tui_app_event(a, bad ? TUI_TONE_BAD : TUI_TONE_NOTE, "%s %lld %s", k.source,
-				(long long)k.code, k.note);
-		}
+}
+
+static void take_event(void *data, const struct stress_event *e, const struct runs_event *k)
+{
+	struct tui_app *a = data;
+	tui_episodes_event(&a->slow, k);
+	if (e->kind !=
+		STRESS_EVENT_THROTTLED) { /* each second while it lasts: the figures say it */
+		note_event(a, "", is_fault(e), k);
 	}
 }
 
@@ -358,7 +414,7 @@ static void tick_machine(struct tui_app *a)
 
 void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 {
-	const struct tui_live_sink sink = {take_samples, take_events, a};
+	const struct tui_live_sink sink = {take_samples, keep_events, take_event, a};
 	a->now_ns = now_ns;
 	tick_machine(a);
 	tui_neighbours_poll(&a->neighbours);
@@ -366,7 +422,7 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 	if (tui_live_poll(&a->live, now_ns, &sink)) {
 		a->dirty = true;
 	}
-	note_phase(a);
+	note_shown(a);
 	tick_fleet(a);
 	tui_episodes_tick(&a->slow, a->live.worker ? (int)a->live.status.pid : 0, now_ns);
 	a->dirty |= tui_episodes_poll(&a->slow, now_ns);

@@ -80,7 +80,7 @@ void scene_phase(struct scene *s, enum stress_phase phase, bool alive)
 	text_copy(l->status.kernel, sizeof(l->status.kernel), "avx512");
 	text_copy(l->status.device, sizeof(l->status.device), "Example CPU");
 	text_copy(l->status.ceiling_kernel, sizeof(l->status.ceiling_kernel), "avx512 x8");
-	s->app.phase_seen = phase;
+	l->told.phase = phase;
 }
 
 void scene_run(struct scene *s, unsigned seconds)

@@ -299,10 +299,98 @@ static void all_gpus_take_turns(void **state)
 		free(scene_text(s));
 	}
 	assert_true(tui_fleet_moving(f) == false);
-	assert_false(tui_fleet_failed(f, 1));
-	f->other[1]->status.phase = STRESS_DIED;
-	assert_true(tui_fleet_failed(f, 1));
-	assert_false(tui_fleet_failed(f, 1));
+	scene_destroy(s);
+}
+
+/* How many events hold S. */
+static size_t said(const struct tui_app *a, const char *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->nevent; i++) {
+		n += strstr(tui_app_event_at(a, i)->text, s) != NULL;
+	}
+	return n;
+}
+
+/* What befalls a GPU is said once, whichever is shown, and again by no change of the one shown. */
+static void faults_of_hidden_gpus_are_said(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	static const char *const address[] = {
+		"0000:01:00.0", "0000:02:00.0", "0000:03:00.0", "0000:04:00.0"};
+	scene_phase(s, STRESS_RUNNING, false);
+	strcpy(a->live.config.device, address[0]);
+	struct tui_live *other[ARRAY_LEN(address)] = {NULL};
+	for (size_t i = 1; i < ARRAY_LEN(address); i++) {
+		struct tui_live *l = other[i] = calloc(1, sizeof(*l));
+		assert_non_null(l);
+		tui_live_init(l);
+		strcpy(l->config.device, address[i]);
+		l->have_status = true;
+		l->status.phase = l->told.phase = STRESS_RUNNING;
+		a->fleet.other[a->fleet.n++] = l;
+	}
+	tui_app_tick(a, a->now_ns);
+	assert_int_equal(said(a, "0000:0"), 0);
+
+	other[1]->status.ended = STRESS_ENDED_XID;
+	strcpy(other[1]->status.why, "Xid 79: the GPU has fallen off the bus");
+	other[1]->status.phase = STRESS_DONE;
+	other[2]->status.weight_faults = 1;
+	other[3]->status.stalled = true;
+	for (int i = 0; i < 3; i++) {
+		tui_app_tick(a, a->now_ns);
+	}
+	assert_int_equal(said(a, "0000:02:00.0: Xid 79: the GPU has fallen off the bus"), 1);
+	assert_int_equal(said(a, "0000:03:00.0: weights changed in memory"), 1);
+	assert_int_equal(said(a, "0000:04:00.0: the worker stalled"), 1);
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(strstr(text, "0000:04:00.0: the worker stalled"));
+	other[3]->status.stalled = false;
+	tui_app_tick(a, a->now_ns);
+	assert_int_equal(said(a, "0000:04:00.0: the worker goes on"), 1);
+
+	/* An output that was wrong in a sample; a stop that was asked for is nothing bad. */
+	const struct stress_sample k = {.flags = STRESS_GEMM | STRESS_MISMATCH, .done_ns = 1};
+	tui_live_feed(other[3], &k, 1);
+	tui_app_tick(a, a->now_ns);
+	assert_int_equal(said(a, "0000:04:00.0: outputs differ"), 1);
+	other[3]->status.phase = STRESS_DONE;
+	size_t n = a->nevent;
+	for (size_t i = 0; i < ARRAY_LEN(address); i++) {
+		tui_app_tick(a, a->now_ns);
+		tui_app_next_gpu(a);
+	}
+	tui_app_tick(a, a->now_ns);
+	assert_int_equal(a->nevent, n);
+	scene_destroy(s);
+}
+
+/* The last readings go with their GPU, without anybody who listens. */
+static void readings_go_with_their_gpu(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	struct tui_live *l = calloc(1, sizeof(*l));
+	assert_non_null(l);
+	tui_live_init(l);
+	strcpy(l->config.device, "0000:02:00.0");
+	a->fleet.other[a->fleet.n++] = l;
+	const struct stress_event e[] = {
+		{.ns = 1, .kind = STRESS_EVENT_TEMPERATURE, .value = 71000},
+		{.ns = 2, .kind = STRESS_EVENT_ECC, .value = 1},
+		{.ns = 3, .kind = STRESS_EVENT_ECC, .value = 2},
+	};
+	tui_live_feed_events(l, e, ARRAY_LEN(e), NULL);
+	tui_app_next_gpu(a);
+	assert_string_equal(a->live.config.device, "0000:02:00.0");
+	assert_int_equal(a->live.readings.value[STRESS_EVENT_TEMPERATURE], 71000);
+	assert_int_equal(a->live.readings.value[STRESS_EVENT_ECC], 3);
+	tui_app_next_gpu(a);
+	assert_false(a->live.readings.has[STRESS_EVENT_TEMPERATURE]);
 	scene_destroy(s);
 }
 
@@ -470,6 +558,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
 		cmocka_unit_test(all_gpus_take_turns),
+		cmocka_unit_test(faults_of_hidden_gpus_are_said),
+		cmocka_unit_test(readings_go_with_their_gpu),
 		cmocka_unit_test(studies_and_their_verdicts),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
