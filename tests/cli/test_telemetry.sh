@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # `stress` on the fakes of CUDA and NVML: what it says of the GPU's readings, runs that the GPU
-# ends, clocks that are locked and unlocked on every way out, and slow readings that the
-# attribution finds.
+# ends, and clocks that are locked and unlocked on every way out.
 set -u
 
 for tool in pgrep timeout; do
