@@ -30,6 +30,7 @@ enum {
 	BEHIND_MAX = 300,
 	TICK_MS = 100,
 	STORE_MS = 10000,
+	BEGIN_MS = 40000, /* the machine is captured first: a driver may take seconds a GPU */
 	STOP_MS = 3000
 };
 
@@ -92,7 +93,7 @@ static int open_record(struct cmd_stress_loop *l, struct why *why)
 	uint32_t asked = (uint32_t)((l->o->duration_ns + second - 1) / second);
 	l->session = runs_session_begin(
 		l->recorder, l->o->record, &l->o->config, asked, l->o->keep, &ticket);
-	r = runs_recorder_wait(l->recorder, ticket, STORE_MS, why);
+	r = runs_recorder_wait(l->recorder, ticket, BEGIN_MS, why);
 	if (r < 0) {
 		return r;
 	}

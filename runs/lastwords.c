@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -51,7 +52,7 @@ static bool take_lines(char *s, char *ret, size_t size)
 	return found;
 }
 
-static bool from_pstore(const char *root, char *ret, size_t size)
+static bool from_pstore(const char *root, int64_t since, char *ret, size_t size)
 {
 	char path[512];
 	snprintf(path, sizeof(path), "%s/sys/fs/pstore", root ? root : "");
@@ -60,7 +61,10 @@ static bool from_pstore(const char *root, char *ret, size_t size)
 	const struct dirent *d;
 	bool found = false;
 	while (dir && (d = readdir(dir))) {
-		bool log = !strncmp(d->d_name, "dmesg-", 6) || !strncmp(d->d_name, "console-", 8);
+		struct stat st;
+		bool log =
+			(!strncmp(d->d_name, "dmesg-", 6) || !strncmp(d->d_name, "console-", 8)) &&
+			fstatat(dirfd(dir), d->d_name, &st, 0) == 0 && st.st_mtime >= since;
 		if (log && file_read_at(dirfd(dir), d->d_name, buf, RECORD) > 0) {
 			found = take_lines(buf, ret, size) || found;
 		}
@@ -108,7 +112,7 @@ static bool from_journal(const char *boot_id, char *ret, size_t size)
 	return found;
 }
 
-bool runs_last_words(const char *root, const char *boot_id, char *ret, size_t size)
+bool runs_last_words(const char *root, const char *boot_id, int64_t since, char *ret, size_t size)
 {
-	return from_pstore(root, ret, size) || (!root && from_journal(boot_id, ret, size));
+	return from_pstore(root, since, ret, size) || (!root && from_journal(boot_id, ret, size));
 }

@@ -7,13 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The last line of BOOT_ID's kernel log that speaks of a fault (Xid, AER, machine check, panic,
  * thermal, watchdog, bus), without its time stamp. ROOT NULL: "/"; with another root there is no
- * journal. pstore has no boot id: its records are the last crash's. False: nothing was found.
+ * journal. pstore has no boot id and keeps its records until somebody deletes them: only those
+ * written from SINCE on (Unix time, s) count. False: nothing was found.
  */
-bool runs_last_words(const char *root, const char *boot_id, char *ret, size_t size);
+bool runs_last_words(const char *root, const char *boot_id, int64_t since, char *ret, size_t size);
 
 /* Does a line of a kernel log speak of a fault of the hardware or the kernel? */
 bool runs_is_fault(const char *line);

@@ -61,7 +61,8 @@ static int close_one(struct runs_store *s, const char *root, const struct runs_i
 	int r = describe(s, run, &t, why);
 	char words[160];
 	if (!r && run->state == RUNS_MACHINE_DOWN &&
-		runs_last_words(root, run->boot_id, words, sizeof(words))) {
+		runs_last_words(
+			root, run->boot_id, run->touched / 1000000000, words, sizeof(words))) {
 		text_addf(&t, "; the kernel's last words: %s", words);
 	}
 	_cleanup_free_ char *last = text_steal(&t);

@@ -47,17 +47,20 @@ static int do_open(struct runs_desk *d, struct runs_item *it)
 	return r ? r : runs_postmortem(d->store, d->root, d->boot_id, &it->crash, &it->why);
 }
 
-/* The machine as a record, and the environment; a machine that cannot be read is left out. */
-static int keep_machine(struct runs_desk *d, int64_t *ret, struct why *why)
+/*
+ * The machine as a record; NULL: it cannot be read, and is left out. A driver that is asked may
+ * take seconds: never with a transaction open, which others wait for.
+ */
+static char *capture(const struct runs_desk *d, size_t *ret_len)
 {
-	_cleanup_free_ char *record = NULL;
-	size_t len = 0;
+	char *record = NULL;
 	struct why ignored;
+	*ret_len = 0;
 	if (d->capture &&
-		d->capture(d->root ? d->root : "/", false, false, &record, &len, &ignored)) {
-		record = NULL;
+		d->capture(d->root ? d->root : "/", false, false, &record, ret_len, &ignored)) {
+		return NULL;
 	}
-	return runs_write_machine(d->store, record, len, ret, why);
+	return record;
 }
 
 static char *environment(const struct runs_desk *d)
@@ -88,11 +91,13 @@ static int do_begin(struct runs_desk *d, struct runs_item *it)
 	run->imported = false;
 	run->max_error = -1;
 
+	size_t len;
+	_cleanup_free_ char *record = capture(d, &len);
 	r = runs_write_open(d->store, &it->why);
 	if (r) {
 		return r;
 	}
-	r = keep_machine(d, &run->machine, &it->why);
+	r = runs_write_machine(d->store, record, len, &run->machine, &it->why);
 	if (!r) {
 		r = runs_write_run(d->store, run, env, &it->run, &it->why);
 	}
@@ -212,11 +217,13 @@ static int do_mark(struct runs_desk *d, struct runs_item *it)
 	struct runs_baseline *b = &it->baseline;
 	b->marked = unix_ns();
 	text_copy(b->boot_id, sizeof(b->boot_id), d->boot_id);
+	size_t len;
+	_cleanup_free_ char *record = capture(d, &len);
 	r = runs_write_open(d->store, &it->why);
 	if (r) {
 		return r;
 	}
-	r = keep_machine(d, &b->machine, &it->why);
+	r = runs_write_machine(d->store, record, len, &b->machine, &it->why);
 	if (!r) {
 		r = runs_write_baseline(d->store, b, env, &it->why);
 	}

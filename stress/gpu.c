@@ -35,7 +35,8 @@ static uint64_t copies_to_fill(const struct stress_gpu *g, size_t free_bytes)
 {
 	const struct stress_config *c = &g->config;
 	const uint64_t part = (uint64_t)((double)free_bytes * c->fill_permille / 1000);
-	const uint64_t most = free_bytes > spared_bytes ? free_bytes - spared_bytes : 0;
+	const uint64_t kept = spared_bytes + g->x_bytes + g->y_stride * g->y_slots;
+	const uint64_t most = free_bytes > kept ? free_bytes - kept : 0;
 	const uint64_t fill = MIN(c->fill_bytes ? c->fill_bytes : part, most);
 
 	return MIN(MAX(fill / g->w_span, 1u), (uint64_t)STRESS_GPU_COPIES_MAX);

@@ -142,7 +142,11 @@ static int collect(struct child *c, const char *const *address, size_t n, int ti
 	for (size_t i = have; i < n; i++) {
 		ret[i] = (struct stress_gpu_facts){.processes = -1};
 		ret[i].error = got == -ETIMEDOUT ? -ETIMEDOUT : -EIO;
-		if (got == -ETIMEDOUT) {
+		if (got == -ETIMEDOUT && i > have) {
+			snprintf(ret[i].why, sizeof(ret[i].why),
+				"NVML was not asked about the GPU at %s: that at %s does not answer",
+				address[i], address[have]);
+		} else if (got == -ETIMEDOUT) {
 			snprintf(ret[i].why, sizeof(ret[i].why),
 				"NVML has not answered for the GPU at %s within %.1f s: is it lost? "
 				"Read the kernel log for Xid",

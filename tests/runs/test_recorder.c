@@ -3,10 +3,13 @@
 #include "runs/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -220,10 +223,18 @@ static void an_open_run_is_closed_as_what_it_was(void **state)
 		"<6>[ 7100.1] usb 1-1: reset\n<4>[ 7261.5] pcieport 0000:00:01.0: AER: Corrected error\n"
 		"<3>[ 7262.9] NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n"
 		"<6>[ 7262.9] something else\n");
+	/* The panic of last year, which nobody deleted, is not this crash's. */
+	char old[PATH_MAX];
+	place_file(p, "sys/fs/pstore/dmesg-efi-9",
+		"<0>[ 12.5] Kernel panic - not syncing: of another year\n");
+	snprintf(old, sizeof(old), "%s/sys/fs/pstore/dmesg-efi-9", p->root);
+	const struct timespec then[2] = {{.tv_sec = 1700000000}, {.tv_sec = 1700000000}};
+	assert_int_equal(utimensat(AT_FDCWD, old, then, 0), 0);
 	struct runs_recorder *r = start(p);
 	wait_for(r, runs_recorder_load(r, NULL, NULL, NULL));
 	const struct runs_crash *crash = runs_recorder_crash(r);
 	assert_non_null(crash);
+	assert_null(strstr(crash->text, "another year"));
 	assert_string_equal(crash->label, "down");
 	assert_non_null(strstr(crash->text, "The machine went down during run"));
 	assert_non_null(strstr(crash->text, "2 min 6 s in"));
