@@ -7,6 +7,7 @@
 #include "base/macros.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "pcie/cmdline_option.h"
 #include "pcie/klog_state.h"
 
 /* Kernels without SR-IOV call a bridge's windows BAR 7 to 9: known for a bridge too late. */
@@ -208,36 +209,6 @@ static void add_invalid(struct klog *k, uint32_t dev)
 	}
 }
 
-/* What the command line tells a driver of this kind. */
-static void add_options(struct klog *k, struct pcie_device *d)
-{
-	static const struct {
-		const char *param, *name;
-		enum klog_maker maker;
-	} rows[] = {
-		{"NVreg_EnableResizableBar=", "EnableResizableBar", KLOG_NVIDIA},
-		{"amdgpu.rebar=", "rebar", KLOG_AMD},
-		{"amdgpu.vis_vramlimit=", "vis_vramlimit", KLOG_AMD},
-		{"i915.lmem_bar_size=", "lmem_bar_size", KLOG_INTEL},
-		{"xe.vram_bar_size=", "vram_bar_size", KLOG_INTEL},
-	};
-	enum klog_maker maker = klog_driver_maker(d->driver, strlen(d->driver));
-	for (size_t i = 0; i < ARRAY_LEN(rows) && maker != KLOG_NO_MAKER; i++) {
-		const char *s =
-			rows[i].maker == maker ? strstr(k->host.cmdline, rows[i].param) : NULL;
-		if (!s || d->noption >= PCIE_OPTIONS) {
-			continue;
-		}
-		s += strlen(rows[i].param);
-		struct pcie_option *o = &d->option[d->noption++];
-		o->src = k->src;
-		text_copy(o->name, sizeof(o->name), rows[i].name);
-		size_t n = MIN(strcspn(s, " "), sizeof(o->value) - 1);
-		memcpy(o->value, s, n);
-		o->value[n] = '\0';
-	}
-}
-
 /* The only GPU of this maker: what the maker's driver says of nobody is about this one. */
 static uint32_t only_gpu(struct klog *k, enum klog_maker maker, bool *ret_many)
 {
@@ -325,7 +296,6 @@ static void add_facts(struct klog *k)
 	for (uint32_t i = 0; i < k->snap->ndev; i++) {
 		add_visible(k, i);
 		add_invalid(k, i);
-		add_options(k, klog_dev(k, i));
 	}
 	for (size_t i = 0; i < k->snap->naperture; i++) {
 		k->snap->aperture[i].kernel_made |= k->nocrs && !k->snap->aperture[i].ignored;
@@ -580,6 +550,7 @@ void klog_finish(struct klog *k, struct pcie_snapshot *into)
 	free(to);
 
 	add_host(&k->host, &into->host);
+	pcie_cmdline_options(into, k->src);
 	into->apertures_complete |= apertures_complete(k);
 	into->boots = k->boots;
 	if (k->lines) {

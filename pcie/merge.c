@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "pcie/cmdline_option.h"
 #include "pcie/gpu_kind.h"
 #include "pcie/merge_int.h"
 #include "pcie/witness.h"
@@ -331,6 +332,9 @@ int pcie_merge(struct pcie_snapshot *into, const struct pcie_snapshot *from)
 	merge_apertures(&m);
 	merge_log(&m);
 	merge_host(&m);
+	if (!m.whole && m.log != NO_LOG) {
+		pcie_cmdline_options(into, m.log);
+	}
 	merge_iomem(&m);
 	merge_notes(&m);
 	free(m.dev);
