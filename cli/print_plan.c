@@ -145,8 +145,8 @@ static void print_gpu(const struct page *g, const struct pcie_plan_gpu *gpu)
 		cmd_append(line, sizeof(line), " is %s", text_size(gpu->current, size));
 	}
 	if (!gpu->has_target) {
-		cmd_append(
-			line, sizeof(line), "; no size to aim at is known: give one with --size");
+		cmd_append(line, sizeof(line), "; %s is known: give one with --size",
+			gpu->has_current ? "no larger size of this card" : "no size to aim at");
 		cmd_wrapped(g->out, 2, 4, line);
 		return;
 	}
@@ -232,7 +232,7 @@ void cmd_plan_print_map(
 	struct pcie_map_row *row;
 	size_t n = pcie_map_create(s, &row);
 	const uint64_t border = (uint64_t)1 << 32;
-	bool low = false, crossed = false;
+	bool low = false, crossed = false, spans = false;
 
 	if (n) {
 		text_add(out, "\nAddress map\n");
@@ -240,6 +240,7 @@ void cmd_plan_print_map(
 	for (size_t i = 0; i < n && (!limit || i < limit); i++) {
 		char size[TEXT_SIZE_MAX], range[48];
 		low = low || row[i].base < border;
+		spans = spans || (row[i].base < border && row[i].limit >= border);
 		if (row[i].base >= border && !crossed) {
 			crossed = true;
 			text_add(out,
@@ -252,7 +253,7 @@ void cmd_plan_print_map(
 			text_size(row[i].limit - row[i].base + 1, size), (int)row[i].depth * 2, "",
 			row[i].what, cmd_colour(style, CMD_PLAIN));
 	}
-	if (n && low && !crossed && (!limit || n <= limit)) {
+	if (n && low && !crossed && !spans && (!limit || n <= limit)) {
 		text_add(out, "  ---- 4 GiB ---- (nothing above)\n");
 	}
 	if (limit && n > limit) {

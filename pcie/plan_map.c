@@ -14,6 +14,13 @@ struct rows {
 	size_t n, cap;
 };
 
+/* No firmware gives a root bus everything from 0 to beyond 4 GiB: a kernel without its list does.
+ */
+static bool is_boundless(uint64_t base, uint64_t limit)
+{
+	return base == 0 && limit >> 32;
+}
+
 static struct pcie_map_row *add(
 	struct rows *a, enum pcie_map_kind kind, uint64_t base, uint64_t limit, int dev)
 {
@@ -45,7 +52,9 @@ static void add_apertures(const struct pcie_snapshot *s, struct rows *a)
 		struct pcie_map_row *r = add(a, PCIE_MAP_APERTURE, p->base, p->limit, -1);
 		snprintf(r->what, sizeof(r->what), "aperture of %s%s",
 			p->root[0] ? p->root : "the root bus",
-			p->kernel_made ? ", made by the kernel" : "");
+			is_boundless(p->base, p->limit) ? ", all that the CPU can address"
+			: p->kernel_made                ? ", made by the kernel"
+							: "");
 	}
 }
 
@@ -108,11 +117,21 @@ struct nest {
 	struct rows *out;
 	struct pcie_map_row open[DEPTH];
 	unsigned depth;
-	uint64_t next; /* first address of the open aperture that nothing has taken yet */
+	uint64_t next;  /* first address of the open aperture that nothing has taken yet */
+	bool boundless; /* it is all that the CPU can address: RAM and more are in its gaps */
 };
 
 static void add_free(struct nest *n, uint64_t base, uint64_t limit)
 {
+	const uint64_t border = (uint64_t)1 << 32;
+
+	if (n->boundless) {
+		return;
+	}
+	if (base < border && limit >= border) {
+		add_free(n, base, border - 1);
+		base = border;
+	}
 	if (limit < base || limit - base + 1 < MIB) {
 		return;
 	}
@@ -151,6 +170,8 @@ static void nest_row(struct nest *n, const struct pcie_map_row *row)
 	}
 	if (n->depth == 0) {
 		n->next = row->base ? row->base : 1;
+		n->boundless =
+			row->kind == PCIE_MAP_APERTURE && is_boundless(row->base, row->limit);
 	}
 	n->open[n->depth++] = *row;
 }
