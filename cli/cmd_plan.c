@@ -85,7 +85,8 @@ static int plan(const struct plan_args *a, const struct pcie_snapshot *s, uint64
 	struct pcie_plan *p = pcie_plan_create(s, &o);
 	int status = print_plan(a, s, p);
 	if (status == EXIT_FINE && p->ngpu == 0) {
-		status = cmd_fail(EXIT_NO_GPU, "no discrete GPU in %s", pcie_origin_name(s));
+		status = cmd_fail(EXIT_NO_GPU, "no discrete GPU in %s%s%s", pcie_origin_name(s),
+			a->without ? " without " : "", a->without ? a->without : "");
 	} else if (status == EXIT_FINE) {
 		enum pcie_tri fits = pcie_plan_answer(p);
 		status = fits == PCIE_YES  ? EXIT_FINE

@@ -74,6 +74,20 @@ static uint64_t tried_size(const struct pcie_snapshot *s, int dev)
 	return most;
 }
 
+/*
+ * It has a place, and nothing tells whether the card offers more: neither that it has no
+ * Resizable BAR, nor that the BAR shows all of its VRAM.
+ */
+static bool sizes_are_open(
+	const struct pcie_snapshot *s, const struct pcie_plan_gpu *g, uint64_t vram)
+{
+	const struct pcie_device *d = &s->dev[g->dev];
+	const struct pcie_bar *b = &d->bar[g->bar_slot];
+	bool placed = b->have == PCIE_KNOWN && b->assigned == PCIE_YES && b->has_base;
+	return placed && d->rebar.have != PCIE_ABSENT && !d->coherent &&
+	       !(vram && vram <= g->current);
+}
+
 static void find_target(
 	struct pcie_plan_gpu *g, const struct pcie_snapshot *s, const struct pcie_plan_options *o)
 {
@@ -116,7 +130,7 @@ static void find_target(
 	} else if (g->has_current && d->rebar.have == PCIE_KNOWN &&
 		   g->current < (uint64_t)1 << 62) {
 		set_target(g, 2 * g->current, "the next size; what the card offers is not shown");
-	} else if (g->has_current) {
+	} else if (g->has_current && !sizes_are_open(s, g, vram)) {
 		set_target(g, g->current, "its size; no other is known");
 	}
 }
@@ -156,9 +170,21 @@ static bool has_unplaced_bar(const struct pcie_device *d)
 	return false;
 }
 
+static bool is_left_out(const struct pcie_snapshot *s, int dev, const struct pcie_plan_options *o)
+{
+	for (size_t i = 0; i < o->nwithout; i++) {
+		for (int d = dev; d >= 0; d = s->dev[d].parent) {
+			if (d == o->without[i]) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static bool is_chosen(const struct pcie_snapshot *s, int dev, const struct pcie_plan_options *o)
 {
-	if (!pcie_device_is_gpu(&s->dev[dev])) {
+	if (!pcie_device_is_gpu(&s->dev[dev]) || is_left_out(s, dev, o)) {
 		return false;
 	}
 	if (o->dev >= 0) {
