@@ -197,16 +197,17 @@ static int scan_run(const char *store, const char *ref, struct pcie_snapshot **r
 	char boot_id[RUNS_BOOT_ID_MAX];
 	struct runs_store *s;
 	int r = cmd_store_open(store, RUNS_STORE_READ, &s, boot_id, why);
+	bool by_name = !strncmp(ref, "run:", 4) || !strncmp(ref, "label:", 6);
 	if (r < 0) {
 		struct why reason = *why;
-		why_set(why, "%s: no such file, and %s", ref, reason.text);
+		why_set(why, "%s: %s%s", ref, by_name ? "" : "no such file, and ", reason.text);
 		return r;
 	}
 	_cleanup_runs_ struct runs_list list = {0};
 	_cleanup_free_ char *record = NULL;
 	size_t len = 0;
 	r = runs_info_find(s, ref, boot_id, &list, why);
-	if (r == -ENOENT && strncmp(ref, "run:", 4) && strncmp(ref, "label:", 6)) {
+	if (r == -ENOENT && !by_name) {
 		struct why reason = *why;
 		why_set(why, "%s: no such file, and %s", ref, reason.text);
 	}

@@ -188,7 +188,8 @@ int runs_info_machine(
 		return r;
 	}
 	if (!r) {
-		why_set(why, "no machine was kept with it");
+		why_set(why, "%s is damaged: it lacks machine %lld, which a run names",
+			runs_db_path(runs_store_db(s)), (long long)machine);
 		return -ENODATA;
 	}
 	size_t len;
@@ -197,7 +198,8 @@ int runs_info_machine(
 	r = gz_unpack((const char *)blob, len, 256 * MIB, ret, ret_len, &cut, why);
 	if (!r && cut) {
 		free(*ret);
-		why_set(why, "the machine that was kept is damaged");
+		why_set(why, "%s is damaged: machine %lld in it is not whole",
+			runs_db_path(runs_store_db(s)), (long long)machine);
 		r = -EBADMSG;
 	}
 	return r;

@@ -135,6 +135,7 @@ static void what_goes_in_comes_out(void **state)
 	assert_int_equal(runs_info_remove(s, c, &why), 0);
 	char *gone;
 	assert_int_equal(runs_info_machine(s, l.run[1].machine, &gone, &len, &why), -ENODATA);
+	assert_non_null(strstr(why.text, "is damaged: it lacks machine"));
 	assert_int_equal(runs_db_check(runs_store_db(s), &why), 0);
 }
 
