@@ -407,8 +407,12 @@ int cmd_stress_all(const struct cmd_stress_options *o)
 	_cleanup_free_ char *out = o->json ? json_text(a) : text_steal(&t);
 	const int status = status_of(a);
 
+	struct stress_worker *worker[ARRAY_LEN(a->gpu)];
 	for (int i = 0; i < a->n; i++) {
-		stress_worker_destroy(a->gpu[i].worker, STOP_MS);
+		worker[i] = a->gpu[i].worker;
+	}
+	stress_worker_destroy_all(worker, (size_t)a->n, STOP_MS);
+	for (int i = 0; i < a->n; i++) {
 		for (int way = 0; way < WAYS; way++) {
 			runs_hist_finish(&a->gpu[i].host[way]);
 			runs_hist_finish(&a->gpu[i].on_device[way]);

@@ -359,17 +359,17 @@ size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, s
 
 /* -- end --------------------------------------------------------------------------- */
 
-/* Waits for the child's end; true when it is gone. */
-static bool await_end(struct stress_worker *w, int timeout_ms)
+enum { KILLED_MS = 500 }; /* what a killed process may take to go away */
+
+static void await_end(struct stress_worker *w, uint64_t until_ns)
 {
-	uint64_t until = clock_ns() + (uint64_t)MAX(timeout_ms, 0) * 1000000u;
 	for (;;) {
 		reap(w);
 		uint64_t now = clock_ns();
-		if (w->gone || now >= until) {
-			return w->gone;
+		if (w->gone || now >= until_ns) {
+			return;
 		}
-		int left = (int)((until - now + 999999u) / 1000000u);
+		int left = (int)((until_ns - now + 999999u) / 1000000u);
 		struct pollfd p = {.fd = w->pidfd, .events = POLLIN};
 		/* Without a pidfd (or with one that was interrupted) look again every 10 ms. */
 		poll(&p, 1, w->pidfd >= 0 ? left : MIN(left, 10));
@@ -377,19 +377,19 @@ static bool await_end(struct stress_worker *w, int timeout_ms)
 	}
 }
 
-void stress_worker_destroy(struct stress_worker *w, int timeout_ms)
+/* One after the other, but all end meanwhile, and the time is that of all. */
+static void await_ends(struct stress_worker *const *w, size_t n, int timeout_ms)
 {
-	if (!w) {
-		return;
-	}
-	if (!w->gone) {
-		stress_worker_stop(w);
-		if (!await_end(w, timeout_ms)) {
-			kill(w->pid, SIGKILL);
-			/* A process stuck in the kernel is left behind, not waited for. */
-			await_end(w, 500);
+	const uint64_t until = clock_ns() + (uint64_t)MAX(timeout_ms, 0) * 1000000u;
+	for (size_t i = 0; i < n; i++) {
+		if (w[i]) {
+			await_end(w[i], until);
 		}
 	}
+}
+
+static void release(struct stress_worker *w)
+{
 	if (w->shared) {
 		munmap(w->shared, sizeof(*w->shared));
 	}
@@ -400,4 +400,38 @@ void stress_worker_destroy(struct stress_worker *w, int timeout_ms)
 		}
 	}
 	free(w);
+}
+
+void stress_worker_kill(struct stress_worker *w)
+{
+	if (!w->gone) {
+		kill(w->pid, SIGKILL);
+	}
+}
+
+void stress_worker_destroy_all(struct stress_worker *const *w, size_t n, int timeout_ms)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (w[i]) {
+			stress_worker_stop(w[i]);
+		}
+	}
+	await_ends(w, n, timeout_ms);
+	for (size_t i = 0; i < n; i++) {
+		if (w[i]) {
+			stress_worker_kill(w[i]);
+		}
+	}
+	/* A process stuck in the kernel is left behind, not waited for. */
+	await_ends(w, n, KILLED_MS);
+	for (size_t i = 0; i < n; i++) {
+		if (w[i]) {
+			release(w[i]);
+		}
+	}
+}
+
+void stress_worker_destroy(struct stress_worker *w, int timeout_ms)
+{
+	stress_worker_destroy_all(&w, 1, timeout_ms);
 }

@@ -169,6 +169,10 @@ void stress_worker_load(struct stress_worker *w, uint32_t percent);
  * read are lost. NULL is allowed.
  */
 void stress_worker_destroy(struct stress_worker *w, int timeout_ms);
+/* The same for N of them in one wait: all are asked first, and the time is that of all. */
+void stress_worker_destroy_all(struct stress_worker *const *w, size_t n, int timeout_ms);
+/* SIGKILL; waits for nothing: stress_worker_poll() sees the end. */
+void stress_worker_kill(struct stress_worker *w);
 
 /* The worker's own main, run in the re-executed process: "barscope --worker FD"; also that of
  * the other processes which use a GPU's driver ("--worker facts", "--worker unlock": gpu_facts.h).

@@ -55,7 +55,7 @@ void tui_app_next_gpu(struct tui_app *a)
 void tui_app_start(struct tui_app *a)
 {
 	struct why why;
-	tui_fleet_clear(&a->fleet, 0);
+	tui_fleet_end(&a->fleet, &a->live, 0);
 	/* A recorded run is of one worker. */
 	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
 		"another start");

@@ -43,9 +43,8 @@ bool tui_app_finish(struct tui_app *a)
 {
 	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
 		"the screen was left");
-	tui_fleet_stop(&a->fleet, a->now_ns);
-	tui_live_finish(&a->live, WORKER_PATIENCE_MS);
-	tui_fleet_clear(&a->fleet, WORKER_PATIENCE_MS);
+	tui_fleet_end(&a->fleet, &a->live, WORKER_PATIENCE_MS);
+	tui_live_finish(&a->live, 0);
 	tui_window_finish(&a->window);
 	pcie_plan_destroy(a->plan);
 	/* The store first: what was recorded matters more than a tidy scanner. */

@@ -8,10 +8,18 @@
 #include "base/macros.h"
 #include "base/text.h"
 
-void tui_fleet_clear(struct tui_fleet *f, int timeout_ms)
+void tui_fleet_end(struct tui_fleet *f, struct tui_live *shown, int timeout_ms)
 {
+	struct stress_worker *worker[TUI_FLEET + 1];
 	for (size_t i = 0; i < f->n; i++) {
-		tui_live_finish(f->other[i], timeout_ms);
+		worker[i] = f->other[i]->worker;
+		f->other[i]->worker = NULL;
+	}
+	worker[f->n] = shown->worker;
+	shown->worker = NULL;
+	stress_worker_destroy_all(worker, f->n + 1, timeout_ms);
+	for (size_t i = 0; i < f->n; i++) {
+		tui_live_finish(f->other[i], 0);
 		free(f->other[i]);
 	}
 	f->n = 0;
@@ -20,7 +28,6 @@ void tui_fleet_clear(struct tui_fleet *f, int timeout_ms)
 int tui_fleet_start(struct tui_fleet *f, const struct tui_live *shown,
 	char (*address)[PCIE_ADDR_MAX], size_t n, uint64_t now_ns, struct why *why)
 {
-	tui_fleet_clear(f, 0);
 	for (size_t i = 0; i < n && f->n < TUI_FLEET; i++) {
 		if (!strcmp(address[i], shown->config.device)) {
 			continue;

@@ -20,11 +20,11 @@ struct tui_fleet {
 	size_t n;
 };
 
-/* Ends and forgets them. */
-void tui_fleet_clear(struct tui_fleet *f, int timeout_ms);
+/* Ends their workers and SHOWN's in one wait of at most TIMEOUT_MS, and forgets them. */
+void tui_fleet_end(struct tui_fleet *f, struct tui_live *shown, int timeout_ms);
 /*
- * Starts SHOWN's configuration on each of the N GPUs at ADDRESS but SHOWN's own; what was there
- * before is ended. Negative errno with why for the first that could not be started.
+ * Starts SHOWN's configuration on each of the N GPUs at ADDRESS but SHOWN's own; F has ended.
+ * Negative errno with why for the first that could not be started.
  */
 int tui_fleet_start(struct tui_fleet *f, const struct tui_live *shown,
 	char (*address)[PCIE_ADDR_MAX], size_t n, uint64_t now_ns, struct why *why);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/text.h"
 #include "runs/choices.h"
 
 enum { CHUNK = 2048, AT_ONCE = 65536 };
@@ -57,13 +58,18 @@ static void read_status(struct tui_live *l)
 	if (l->embellish) {
 		l->embellish(&l->status);
 	}
+	if (l->killed) { /* whether its process has gone away yet or not */
+		l->status.phase = STRESS_DIED;
+		text_copy(l->status.why, sizeof(l->status.why),
+			"the worker did not follow the stop and was killed");
+	}
 }
 
 int tui_live_start(struct tui_live *l, uint64_t now_ns, struct why *why)
 {
 	stress_worker_destroy(l->worker, 0);
 	l->worker = NULL;
-	l->want_pause = l->want_stop = false;
+	l->want_pause = l->want_stop = l->killed = false;
 	forget(l);
 	struct why ignored; /* without the file, or with a damaged one, kernels are picked at run
 			       time */
@@ -170,10 +176,9 @@ static void let_go(struct tui_live *l, uint64_t now_ns)
 {
 	bool over = is_final(l->status.phase);
 	if (!over && l->want_stop && now_ns - l->stop_asked_ns > stop_patience_ns) {
-		stress_worker_destroy(l->worker, 0);
-		l->worker = NULL;
-		l->status.phase = STRESS_DIED;
-		strcpy(l->status.why, "the worker did not follow the stop and was killed");
+		stress_worker_kill(l->worker);
+		l->killed = true;
+		read_status(l);
 	} else if (over && kill(l->status.pid, 0) < 0 && errno == ESRCH) {
 		stress_worker_destroy(l->worker, 0);
 		l->worker = NULL;

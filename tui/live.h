@@ -41,6 +41,7 @@ struct tui_live {
 	struct stress_status status;  /* the last copy; outlives the worker */
 	bool have_status;
 	bool want_pause, want_stop;
+	bool killed; /* it did not follow the stop */
 	uint64_t stop_asked_ns;
 	uint64_t started_ns;
 	uint64_t samples, mismatches;  /* of this run, without the warm-up */

@@ -327,6 +327,35 @@ static void no_worker_outlives_its_front(void **state)
 	close(pipes[1]);
 }
 
+/* Workers that do not follow are ended in one wait, not in one each. */
+static void many_end_in_one_wait(void **state)
+{
+	(void)state;
+	enum { MANY = 8, PATIENCE_MS = 1000 };
+	static struct front f[MANY];
+	struct stress_worker *w[MANY + 1] = {NULL}; /* one that is none */
+	for (int i = 0; i < MANY; i++) {
+		start(&f[i], steady, 1);
+		w[i] = f[i].w;
+		stress_worker_status(w[i], &f[i].status);
+		assert_int_equal(kill(f[i].status.pid, SIGSTOP), 0);
+	}
+	const uint64_t before = clock_ns();
+	stress_worker_destroy_all(w, ARRAY_LEN(w), PATIENCE_MS);
+	/* One wait is a second and one each eight: a busy machine has seven to spare. */
+	assert_in_range(clock_ns() - before, PATIENCE_MS * (second / 1000),
+		MANY * PATIENCE_MS * (second / 1000) - 1);
+	for (int i = 0; i < MANY; i++) {
+		/* A busy machine takes its time. */
+		const pid_t pid = f[i].status.pid;
+		for (int k = 0; k < 3000 && !kill(pid, 0) && !waitpid(pid, NULL, WNOHANG); k++) {
+			poll(NULL, 0, 10);
+		}
+		assert_int_equal(kill(pid, 0), -1);
+		unlink(f[i].path);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "--worker")) {
@@ -335,6 +364,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plays_a_script_exactly),
 		cmocka_unit_test(a_fast_script_loses_nothing),
+		cmocka_unit_test(many_end_in_one_wait),
 		cmocka_unit_test(counts_wrong_hashes),
 		cmocka_unit_test(pauses_resumes_and_stops),
 		cmocka_unit_test(a_killed_worker_is_told_apart),
