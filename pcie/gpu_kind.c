@@ -102,6 +102,41 @@ static bool has_id(const struct pcie_device *d, const uint16_t *id, size_t n)
 	return false;
 }
 
+bool pcie_device_has_own_switch(const struct pcie_device *d)
+{
+	static const struct {
+		uint16_t vendor, first, last;
+	} id[] = {
+		{VENDOR_AMD_GPU, 0x66a0, 0x66af}, /* Vega 20 */
+		{VENDOR_AMD_GPU, 0x6860, 0x687f}, /* Vega 10 */
+		{VENDOR_AMD_GPU, 0x69a0, 0x69af}, /* Vega 12 */
+		{VENDOR_AMD_GPU, 0x7310, 0x7362}, /* Navi 1x */
+		{VENDOR_AMD_GPU, 0x73a0, 0x73ff}, /* Navi 2x */
+		{VENDOR_AMD_GPU, 0x7420, 0x749f}, /* Navi 24, Navi 3x */
+		{VENDOR_AMD_GPU, 0x7550, 0x759f}, /* Navi 4x */
+		{VENDOR_INTEL, 0x5690, 0x56bf},   /* DG2 */
+		{VENDOR_INTEL, 0x56c0, 0x56c2},   /* DG2, Flex */
+		{VENDOR_INTEL, 0xe202, 0xe223},   /* Battlemage */
+	};
+	static const char *const amd[] = {"Navi ", "Vega 10", "Vega 12", "Vega 20"};
+	static const char *const intel[] = {"DG2", "Battlemage", "[Arc "};
+
+	for (size_t i = 0; d->have_ids == PCIE_KNOWN && i < ARRAY_LEN(id); i++) {
+		if (d->vendor == id[i].vendor && d->device >= id[i].first &&
+			d->device <= id[i].last) {
+			return true;
+		}
+	}
+	switch (pcie_device_vendor(d)) {
+	case VENDOR_AMD_GPU:
+		return has_word(d->name, amd, ARRAY_LEN(amd));
+	case VENDOR_INTEL:
+		return has_word(d->name, intel, ARRAY_LEN(intel));
+	default:
+		return false;
+	}
+}
+
 /* Management controllers: their frame buffer is a few MiB and there is nothing to resize. */
 static bool is_bmc(const struct pcie_device *d, uint16_t vendor)
 {

@@ -9,3 +9,9 @@ uint16_t pcie_device_vendor(const struct pcie_device *d);
 
 /* Whose GPUs this driver is for; 0: no GPU driver that is known here. */
 uint16_t pcie_driver_vendor(const char *driver);
+
+/*
+ * Cards of this kind carry a PCIe switch of their own (Vega 10 and later, Navi, Arc): the link
+ * that the GPU function shows is inside the card.
+ */
+bool pcie_device_has_own_switch(const struct pcie_device *d);

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "pcie/gpu_kind.h"
 #include "pcie/judge.h"
 
 struct ends {
@@ -59,6 +60,19 @@ static bool sane_width(unsigned w)
 	return w && w <= 32;
 }
 
+/*
+ * The GPU's link ends at a switch on the card that was not read. Right below a root port there
+ * is none: some boards carry the chip without it.
+ */
+static bool is_inside_card(const struct pcie_judge *j)
+{
+	if (j->ncard || !pcie_device_has_own_switch(j->d)) {
+		return false;
+	}
+	const struct pcie_device *up = j->d->parent >= 0 ? &j->s->dev[j->d->parent] : NULL;
+	return !(up && up->port_type == PCIE_PORT_ROOT && up->secondary == j->d->addr.bus);
+}
+
 static void judge_link(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	struct ends e = find_ends(j);
@@ -72,6 +86,16 @@ static void judge_link(const struct pcie_judge *j, struct pcie_verdict *v)
 		return;
 	}
 	add_end(j, v, j->ncard ? "the card's own switch" : "the GPU", e.card, e.a);
+	if (have_a && is_inside_card(j) && j->m->guest != PCIE_YES) {
+		pcie_evidence(v, "L3", "device",
+			"a card of this kind has a switch of its own, whose ports are not shown: "
+			"this link is inside the card");
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_NOTE,
+			"the slot's link is at the card's own switch, which is not shown");
+		pcie_advise(v, "read all devices: lspci -vv without -s, or barscope on the machine "
+			       "itself");
+		return;
+	}
 	add_end(j, v, "the port", e.port, e.b);
 	if (!have_a) {
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_NOTE,
