@@ -71,7 +71,9 @@ static void find_kernel_view(
 	switch (b->assigned) {
 	case PCIE_YES:
 		f->state = PCIE_BAR_PLACED;
-		f->sure = j->d->bars_complete ? PCIE_PROVEN : PCIE_LIKELY;
+		f->sure = j->d->bars_complete ? PCIE_PROVEN
+			  : b->from_register  ? PCIE_WEAK
+					      : PCIE_LIKELY;
 		break;
 	case PCIE_NO:
 		f->state = PCIE_BAR_UNPLACED;

@@ -333,6 +333,7 @@ static void view_from_registers(struct pcie_device *d, pcie_src src)
 			continue;
 		}
 		b->have = PCIE_KNOWN;
+		b->from_register = true;
 		b->src = src;
 		b->io = b->reg.io;
 		b->is64 = b->reg.is64;
@@ -346,6 +347,7 @@ static void view_from_registers(struct pcie_device *d, pcie_src src)
 		struct pcie_window *w = &d->window[i];
 		if (w->have == PCIE_UNKNOWN && w->reg.have != PCIE_UNKNOWN) {
 			w->have = w->reg.have;
+			w->from_register = true;
 			w->src = src;
 			w->is64 = w->reg.is64;
 			w->base = w->reg.base;

@@ -207,7 +207,8 @@ static void merge_bars(
 			continue;
 		}
 		fill_register(a, b);
-		if (said && a->have == PCIE_KNOWN) {
+		bool better = said && a->from_register && !b->from_register;
+		if (said && a->have == PCIE_KNOWN && !better) {
 			fill_bar(a, b);
 		} else if (said && !into->bars_complete) {
 			struct pcie_bar_register reg = a->reg;
@@ -231,12 +232,14 @@ static void merge_windows(
 	for (int i = 0; i < PCIE_WINDOWS; i++) {
 		struct pcie_window *a = &into->window[i];
 		const struct pcie_window *b = &from->window[i];
-		if (a->have == PCIE_UNKNOWN && b->have != PCIE_UNKNOWN && !into->bars_complete &&
+		bool blank = a->have == PCIE_UNKNOWN || (a->from_register && !b->from_register);
+		if (blank && b->have != PCIE_UNKNOWN && !into->bars_complete &&
 			!(stale && b->src == log)) {
 			a->have = b->have;
 			a->src = b->src;
 			a->is64 = b->is64;
 			a->unassigned = b->unassigned;
+			a->from_register = b->from_register;
 			a->base = b->base;
 			a->limit = b->limit;
 		}

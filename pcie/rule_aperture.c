@@ -314,7 +314,8 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 	const struct pcie_bar *b = f ? f->bar : NULL;
 	char text[PCIE_BAR_TEXT_MAX];
 
-	if (f && f->state == PCIE_BAR_PLACED && b && b->have == PCIE_KNOWN && b->has_base) {
+	if (f && f->state == PCIE_BAR_PLACED && b && b->have == PCIE_KNOWN && b->has_base &&
+		!b->from_register) {
 		bool high = b->base >= PCIE_4G;
 		bool type_fits = f->is64 || !f->type_known;
 		enum pcie_confidence sure = PCIE_LIKELY;

@@ -10,7 +10,8 @@
 
 struct count {
 	unsigned placed, unplaced, open;
-	unsigned blank;            /* slots that look as if no BAR were there */
+	unsigned by_register; /* of the placed: the register has an address, no list was read */
+	unsigned blank;       /* slots that look as if no BAR were there */
 	enum pcie_confidence sure; /* of the surest unplaced one */
 };
 
@@ -45,6 +46,7 @@ static void count_bar(const struct pcie_judge *j, struct pcie_verdict *v, struct
 		return;
 	case PCIE_BAR_PLACED:
 		n->placed++;
+		n->by_register += f->sure == PCIE_WEAK;
 		return;
 	case PCIE_BAR_UNPLACED:
 		break;
@@ -119,6 +121,17 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 			j->d->config_gone ? "the device is powered down or off the bus"
 			: n.placed        ? "the state of some BARs is not known"
 					  : "nothing is known about its BARs");
+		return;
+	}
+	if (n.by_register) {
+		pcie_evidence(v, "B7", "registers",
+			"%u memory BARs, each with an address in its register", n.placed);
+		pcie_against(v, "F10", "registers",
+			"the kernel may have rejected what a register holds: its own list was not read");
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"the registers hold addresses; whether the kernel uses them is not shown");
+		pcie_advise(v, "add the Region lines (lspci -v beside -x) or the boot log, with "
+			       "--with FILE");
 		return;
 	}
 	bool sure = j->all_slots_seen && (!n.blank || j->s->log == PCIE_LOG_COMPLETE);

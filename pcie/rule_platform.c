@@ -84,7 +84,8 @@ static void compare_bars(const struct pcie_judge *j, struct pcie_verdict *v, str
 	for (int i = 0; i < j->d->nbar; i++) {
 		const struct pcie_bar *b = &j->d->bar[i];
 		if (b->kind != PCIE_BAR_NORMAL || b->have != PCIE_KNOWN || b->enhanced ||
-			b->reg.have != PCIE_KNOWN || b->assigned != PCIE_YES || !b->has_base) {
+			b->from_register || b->reg.have != PCIE_KNOWN || b->assigned != PCIE_YES ||
+			!b->has_base) {
 			continue;
 		}
 		unsigned before = w->differ;
@@ -104,7 +105,8 @@ static void compare_windows(const struct pcie_judge *j, struct pcie_verdict *v, 
 		for (int k = PCIE_WINDOW_MEM; k < PCIE_WINDOWS; k++) {
 			const struct pcie_window *x = &d->window[k];
 			char addr[PCIE_ADDR_MAX];
-			if (x->have != PCIE_KNOWN || x->reg.have != PCIE_KNOWN || x->unassigned) {
+			if (x->have != PCIE_KNOWN || x->reg.have != PCIE_KNOWN || x->unassigned ||
+				x->from_register) {
 				continue;
 			}
 			unsigned before = w->differ;

@@ -54,6 +54,7 @@ struct pcie_bar {
 	enum pcie_tri decode_enabled; /* command register's I/O or memory enable */
 	bool ignored;        /* lspci <ignored>: the kernel rejected the firmware's value */
 	bool is_virtual;     /* lspci [virtual]: the kernel has an address, the register 0 */
+	bool from_register;  /* no list was read: the view above repeats the register */
 	bool enhanced;       /* Enhanced Allocation: the register says nothing */
 	uint64_t base, size; /* CPU address, bytes; for VF: all VFs together */
 	struct pcie_bar_register reg;
@@ -85,7 +86,8 @@ struct pcie_window {
 	enum pcie_fact have; /* kernel's view; ABSENT: disabled or none */
 	pcie_src src;
 	bool is64;
-	bool unassigned; /* size known (limit - base + 1), no address */
+	bool unassigned;    /* size known (limit - base + 1), no address */
+	bool from_register; /* as in struct pcie_bar */
 	uint64_t base, limit;
 	struct {
 		enum pcie_fact have;
