@@ -404,7 +404,7 @@ static void find_notable(struct pcie_judge *j)
 	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
 	bool short_bar = j->has_len && !(j->has_vram && pcie_covers_vram(j->len, j->vram));
 
-	if (j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && short_bar) {
+	if (j->kind == PCIE_GPU_DISCRETE && !j->coherent && short_bar) {
 		bool at_limit =
 			j->entry && j->len >= j->max_size && (j->has_vram || j->len <= 256 * MIB);
 		bool no_cap = j->rebar == PCIE_ABSENT && j->has_vram;
@@ -438,7 +438,7 @@ void pcie_cause_find(struct pcie_judge *j)
 	bool placed_after_all = j->invalid && j->invalid->value < PCIE_BAR_SLOTS &&
 				j->slot[j->invalid->value].state == PCIE_BAR_PLACED;
 	bool failed = f.total || (j->invalid && !j->all_slots_seen && !placed_after_all);
-	bool small = j->kind == PCIE_GPU_DISCRETE && !j->d->coherent && pcie_can_grow(j);
+	bool small = j->kind == PCIE_GPU_DISCRETE && !j->coherent && pcie_can_grow(j);
 	bool blank = j->kind == PCIE_GPU_DISCRETE && (!j->vram_bar || j->broken);
 
 	j->cause = PCIE_CAUSE_NONE;

@@ -137,6 +137,16 @@ bool pcie_device_has_own_switch(const struct pcie_device *d)
 	}
 }
 
+bool pcie_device_is_coherent(const struct pcie_device *d)
+{
+	static const uint16_t grace[] = {0x2342, 0x2345, 0x2348, 0x2941, 0x2e12};
+	static const char *const word[] = {"GH200", "GB200", "GB300", "[GB10]"};
+
+	return d->coherent || (pcie_device_vendor(d) == VENDOR_NVIDIA &&
+				      (has_id(d, grace, ARRAY_LEN(grace)) ||
+					      has_word(d->name, word, ARRAY_LEN(word))));
+}
+
 /* Management controllers: their frame buffer is a few MiB and there is nothing to resize. */
 static bool is_bmc(const struct pcie_device *d, uint16_t vendor)
 {

@@ -15,3 +15,9 @@ uint16_t pcie_driver_vendor(const char *driver);
  * that the GPU function shows is inside the card.
  */
 bool pcie_device_has_own_switch(const struct pcie_device *d);
+
+/*
+ * The CPU reaches this GPU's memory coherently: nvidia-smi said so, or it is one that is built
+ * together with a Grace CPU. The sizes in such a name are the CPU's memory.
+ */
+bool pcie_device_is_coherent(const struct pcie_device *d);

@@ -314,7 +314,7 @@ static void find_vram(struct pcie_judge *j)
 		j->vram = v->bytes;
 		j->vram_sure = PCIE_PROVEN;
 		text_copy(j->vram_what, sizeof(j->vram_what), v->what[0] ? v->what : "VRAM size");
-	} else if (vram_in_name(j->d->name, &j->vram)) {
+	} else if (!j->coherent && vram_in_name(j->d->name, &j->vram)) {
 		j->has_vram = true;
 		j->vram_sure = PCIE_LIKELY;
 		text_copy(j->vram_what, sizeof(j->vram_what), "the card's name");
@@ -453,6 +453,7 @@ void pcie_judge_init(struct pcie_judge *ret, const struct pcie_snapshot *s,
 		.dev = dev,
 		.d = &s->dev[dev],
 		.kind = pcie_device_kind(s, dev),
+		.coherent = pcie_device_is_coherent(&s->dev[dev]),
 		.vendor = pcie_device_vendor(&s->dev[dev]),
 	};
 	find_bars(ret);

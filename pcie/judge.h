@@ -71,6 +71,7 @@ struct pcie_judge {
 	int dev;
 	const struct pcie_device *d;
 	enum pcie_gpu_kind kind;
+	bool coherent; /* the CPU reaches its memory without a BAR */
 
 	struct pcie_bar_finding slot[PCIE_BAR_SLOTS]; /* memory BARs by index */
 	/* BARs of a text that numbers none; the same findings, in the text's order. */

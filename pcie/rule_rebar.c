@@ -85,7 +85,7 @@ static void add_readings(const struct pcie_judge *j, struct pcie_verdict *v)
 /* Kinds of device that the question is not for. */
 static bool is_asked(const struct pcie_judge *j)
 {
-	if (j->d->coherent) {
+	if (j->coherent) {
 		return false;
 	}
 	/* An emulated adapter has no VRAM, but its BAR may have failed. */
@@ -95,8 +95,9 @@ static bool is_asked(const struct pcie_judge *j)
 
 static void say_not_asked(const struct pcie_judge *j, struct pcie_verdict *v)
 {
-	if (j->d->coherent) {
-		pcie_evidence(v, "R6", "device", "coherent memory");
+	if (j->coherent) {
+		pcie_evidence(v, "R6", "device", "%s",
+			j->d->coherent ? "coherent memory" : "built together with a Grace CPU");
 		pcie_say(v, "n-a", PCIE_LIKELY, PCIE_LEVEL_NOTE,
 			"the CPU reaches this GPU's memory coherently, no BAR is used for it");
 		return;
