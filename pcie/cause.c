@@ -258,6 +258,27 @@ static bool set_by_log(struct pcie_judge *j)
 	return j->has_cause;
 }
 
+/*
+ * A system on chip's fixed window: no PC, and no window of its host bridges holds BYTES, or the
+ * one above 4 GiB is a translated piece of the low addresses (device tree "ranges").
+ */
+static bool is_soc_window(const struct pcie_judge *j, uint64_t bytes)
+{
+	const struct pcie_machine *m = j->m;
+	uint64_t most = 0;
+
+	if (m->pc != PCIE_NO || m->high_aperture < 0) {
+		return m->pc == PCIE_NO;
+	}
+	for (size_t i = 0; i < j->s->naperture; i++) {
+		const struct pcie_aperture *a = &j->s->aperture[i];
+		if (!a->io && !a->ignored) {
+			most = MAX(most, a->limit - a->base + 1);
+		}
+	}
+	return most < bytes || j->s->aperture[m->high_aperture].translated;
+}
+
 static void find_failed(struct pcie_judge *j, const struct failed *f)
 {
 	const struct pcie_machine *m = j->m;
@@ -284,7 +305,7 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 		}
 		return;
 	}
-	if (m->pc == PCIE_NO && m->high_aperture < 0) {
+	if (is_soc_window(j, f->high_bytes)) {
 		set(j, PCIE_CAUSE_SOC_WINDOW,
 			"the system-on-chip's PCIe window has no room for it");
 		return;

@@ -265,7 +265,7 @@ static void add_guest_numbers(
 			"on the host, for a hot-plugged GPU: -device "
 			"pcie-root-port,…,pref64-reserve=%lluM",
 			port);
-	} else {
+	} else if (m->pc != PCIE_NO) { /* what follows is of PCs' virtual firmware */
 		note(p,
 			"to give %s to a guest (QEMU with OVMF): -fw_cfg "
 			"name=opt/ovmf/X-PciMmio64Mb,string=%llu, or pref64-reserve=%lluM on the root "
