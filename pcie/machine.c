@@ -209,6 +209,16 @@ static void find_high_devices(struct pcie_machine *m, const struct pcie_snapshot
 	}
 }
 
+/* The kernel refused the firmware's address: it shows nothing of what is decoded. */
+static bool was_refused(const struct pcie_snapshot *s, const struct pcie_history *h)
+{
+	bool refused = h->final == PCIE_FINAL_CANT_CLAIM;
+	for (uint32_t i = 0; i < h->nline && !refused; i++) {
+		refused = strstr(pcie_line_text(s, h->line[i]), "can't claim") != NULL;
+	}
+	return refused;
+}
+
 static void find_in_log(struct pcie_machine *m, const struct pcie_snapshot *s)
 {
 	for (size_t i = 0; i < s->nhistory && m->high_firmware < 0; i++) {
@@ -225,7 +235,7 @@ static void find_in_log(struct pcie_machine *m, const struct pcie_snapshot *s)
 	for (size_t i = 0; i < s->nhistory && !windows_known && m->once_high < 0; i++) {
 		const struct pcie_history *h = &s->history[i];
 		if (h->has_firmware && !h->io && h->firmware_base >= PCIE_4G &&
-			h->firmware_base < ADDRESS_LIMIT) {
+			h->firmware_base < ADDRESS_LIMIT && !was_refused(s, h)) {
 			m->once_high = (int)i;
 		}
 	}
