@@ -137,17 +137,16 @@ static void diff_bars(
 	struct pcie_changes *c, const struct pcie_device *a, const struct pcie_device *b)
 {
 	static const char *const kind[] = {"BAR", "ROM", "VF BAR"};
+	static const struct pcie_bar none = {.have = PCIE_ABSENT, .index = -1};
+	int to[PCIE_BARS];
+
+	pcie_diff_match_bars(a, b, to);
 	for (int i = 0; i < a->nbar; i++) {
 		const struct pcie_bar *x = &a->bar[i];
-		const struct pcie_bar *y = pcie_device_find_bar(b, x->kind, x->index);
-		/* Texts without numbers have several at -1: they are compared in their order. */
-		if (x->index < 0) {
-			y = i < b->nbar && b->bar[i].index < 0 ? &b->bar[i] : NULL;
-		}
-		static const struct pcie_bar none = {.have = PCIE_ABSENT};
-		if (!y && b->bars_complete) {
-			y = &none;
-		}
+		const struct pcie_bar *y = to[i] >= 0                     ? &b->bar[to[i]]
+					   : to[i] == PCIE_DIFF_NOT_THERE ? &none
+									  : NULL;
+		int index = x->index < 0 && y ? y->index : x->index;
 		int was = placed(x), is = placed(y);
 		if (was < 0 || is < 0 || x->kind == PCIE_BAR_ROM) {
 			continue;
@@ -158,8 +157,7 @@ static void diff_bars(
 			continue;
 		}
 		char what[24], before[96], after[96];
-		snprintf(what, sizeof(what), x->index >= 0 ? "%s %d" : "%s", kind[x->kind],
-			x->index);
+		snprintf(what, sizeof(what), index >= 0 ? "%s %d" : "%s", kind[x->kind], index);
 		bar_words(x, before, sizeof(before));
 		bar_words(y, after, sizeof(after));
 		enum pcie_tri worse = was != is ? (was ? PCIE_YES : PCIE_NO)

@@ -174,3 +174,98 @@ void pcie_diff_match(
 	*ret_to = to;
 	*ret_from = from;
 }
+
+/* Kind and type of a BAR in one number; -1 where the type was not said. */
+static int bar_type(const struct pcie_device *d, const struct pcie_bar *b)
+{
+	bool io = b->io, is64 = b->is64, pref = b->prefetchable;
+	if (b->have != PCIE_KNOWN && b->reg.have == PCIE_KNOWN) {
+		io = b->reg.io;
+		is64 = b->reg.is64;
+		pref = b->reg.prefetchable;
+	} else if (b->have != PCIE_KNOWN || (!io && !b->is64_known && !d->bars_complete)) {
+		return -1;
+	}
+	return b->kind << 3 | (io ? 4 : is64 << 1 | pref);
+}
+
+/* BARs of one type that have no partner yet, in their order. */
+struct bar_list {
+	const struct pcie_device *d;
+	int bar[PCIE_BARS], n;
+	bool numbered;
+};
+
+static struct bar_list list_bars(const struct pcie_device *d, int type, const bool *taken)
+{
+	struct bar_list l = {.d = d};
+	for (int i = 0; i < d->nbar; i++) {
+		if (!taken[i] && bar_type(d, &d->bar[i]) == type) {
+			l.numbered |= d->bar[i].index >= 0;
+			l.bar[l.n++] = i;
+		}
+	}
+	return l;
+}
+
+static bool same_size(const struct pcie_bar *x, const struct pcie_bar *y)
+{
+	return x->has_size && y->has_size && x->size == y->size;
+}
+
+/*
+ * As many on both sides: in their order, whatever their sizes have become. Else a side leaves
+ * some out, and the size tells which: what then still has no partner stays without one.
+ */
+static void pair_bars(
+	const struct bar_list *a, const struct bar_list *b, int *to, bool *had, bool *taken)
+{
+	bool in_order = a->n == b->n;
+	if (a->numbered && b->numbered) {
+		return;
+	}
+	for (int i = 0; i < a->n; i++) {
+		int k = in_order ? i : 0;
+		while (!in_order && k < b->n &&
+			(taken[b->bar[k]] ||
+				!same_size(&a->d->bar[a->bar[i]], &b->d->bar[b->bar[k]]))) {
+			k++;
+		}
+		if (k < b->n) {
+			to[a->bar[i]] = b->bar[k];
+			had[a->bar[i]] = taken[b->bar[k]] = true;
+		}
+	}
+}
+
+void pcie_diff_match_bars(
+	const struct pcie_device *a, const struct pcie_device *b, int ret_to[static PCIE_BARS])
+{
+	bool had[PCIE_BARS] = {false}, taken[PCIE_BARS] = {false};
+
+	for (int i = 0; i < a->nbar; i++) {
+		const struct pcie_bar *x = &a->bar[i];
+		ret_to[i] = PCIE_DIFF_NOT_SAID;
+		for (int k = 0; x->index >= 0 && k < b->nbar; k++) {
+			if (b->bar[k].kind == x->kind && b->bar[k].index == x->index) {
+				ret_to[i] = k;
+				had[i] = taken[k] = true;
+			}
+		}
+	}
+	for (int i = 0; i < a->nbar; i++) {
+		int type = bar_type(a, &a->bar[i]);
+		if (had[i] || type < 0) {
+			continue;
+		}
+		struct bar_list x = list_bars(a, type, had), y = list_bars(b, type, taken);
+		pair_bars(&x, &y, ret_to, had, taken);
+	}
+	for (int i = 0; i < a->nbar; i++) {
+		int type = bar_type(a, &a->bar[i]);
+		bool maybe = a->bar[i].index < 0 && (type < 0 || list_bars(b, type, taken).n > 0);
+		if (!had[i] && b->bars_complete && !maybe) {
+			ret_to[i] = PCIE_DIFF_NOT_THERE;
+		}
+	}
+}

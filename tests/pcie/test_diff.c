@@ -172,6 +172,82 @@ static void losses(void **state)
 	pcie_snapshot_destroy(b);
 }
 
+/* What lspci -v says of a device: the BARs in their order, without numbers. */
+static void forget_numbers(struct pcie_device *d)
+{
+	d->bars_complete = false;
+	for (int i = 0; i < d->nbar; i++) {
+		d->bar[i].index = -1;
+		d->bar[i].is64_known = true;
+	}
+}
+
+/* A BAR without a number is the one of the same type, whatever its size has become. */
+static void bars_without_numbers(void **state)
+{
+	(void)state;
+	for (int side = 0; side < 3; side++) {
+		struct pcie_snapshot *a = desk(1), *b = desk(1);
+		int gpu = find(b, "0000:01:00.0");
+		machine_bar(a, gpu, 3, HIGH + 256 * MIB, 32 * MIB);
+		machine_bar(b, gpu, 3, HIGH + 256 * MIB, 32 * MIB);
+		pcie_device_bar(&a->dev[gpu], PCIE_BAR_NORMAL, 1)->size = 8 * GIB;
+		if (side != 1) {
+			forget_numbers(&a->dev[gpu]);
+		}
+		if (side != 0) {
+			forget_numbers(&b->dev[gpu]);
+		}
+		const char *what = side == 2 ? "BAR" : "BAR 1";
+		struct pcie_diff *d = pcie_diff_create(a, b), *e = pcie_diff_create(b, a);
+		const struct pcie_change *c = change(&pair_of(d, gpu)->changes, what);
+		assert_non_null(c);
+		assert_int_equal(c->worse, PCIE_YES);
+		assert_string_equal(c->before, "8 GiB at 0x4000000000");
+		assert_string_equal(c->after, "256 MiB at 0x4000000000");
+		assert_null(change(&pair_of(d, gpu)->changes, "BAR 0"));
+		assert_null(change(&pair_of(d, gpu)->changes, "BAR 3"));
+		assert_true(pcie_diff_is_worse(d));
+		assert_int_equal(change(&pair_of(e, gpu)->changes, what)->worse, PCIE_NO);
+		assert_false(pcie_diff_is_worse(e));
+		pcie_diff_destroy(d);
+		pcie_diff_destroy(e);
+		pcie_snapshot_destroy(a);
+		pcie_snapshot_destroy(b);
+	}
+}
+
+/* A text that leaves a BAR out: the size tells which are left, and nothing is a loss. */
+static void bars_left_out(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	int gpu = find(b, "0000:01:00.0");
+	machine_bar(a, gpu, 3, HIGH + 256 * MIB, 32 * MIB);
+	forget_numbers(&b->dev[gpu]);
+	struct pcie_diff *d = pcie_diff_create(a, b), *e = pcie_diff_create(b, a);
+	assert_null(pair_of(d, gpu));
+	assert_null(pair_of(e, gpu));
+	pcie_diff_destroy(d);
+	pcie_diff_destroy(e);
+
+	/* But the kernel's own list says that there is none. */
+	forget_numbers(&a->dev[gpu]);
+	pcie_snapshot_destroy(b);
+	b = desk(1);
+	b->dev[gpu].bars_complete = true;
+	d = pcie_diff_create(a, b);
+	assert_int_equal(pair_of(d, gpu)->changes.n, 1);
+	const struct pcie_change *c = change(&pair_of(d, gpu)->changes, "BAR");
+	assert_non_null(c);
+	assert_string_equal(c->before, "32 MiB at 0x4010000000");
+	assert_string_equal(c->after, "no address");
+	assert_int_equal(c->worse, PCIE_YES);
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
 /* The same slot with another card in it: one gone, one new. */
 static void another_card(void **state)
 {
@@ -231,6 +307,8 @@ int main(void)
 		cmocka_unit_test(bus_numbers_shift),
 		cmocka_unit_test(what_a_bios_change_did),
 		cmocka_unit_test(losses),
+		cmocka_unit_test(bars_without_numbers),
+		cmocka_unit_test(bars_left_out),
 		cmocka_unit_test(another_card),
 		cmocka_unit_test(unknown_is_no_change),
 		cmocka_unit_test(random_pairs),
