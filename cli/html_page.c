@@ -231,6 +231,12 @@ static void add_machine(struct text *t, const struct cmd_page *p)
 	for (size_t i = 0; i < d->nfresh; i++) {
 		add_subject(t, "new: ", &p->m->b->dev[d->fresh[i]]);
 	}
+	for (size_t i = 0; i < d->nonly_a; i++) {
+		add_subject(t, "not in B's text: ", &p->m->a->dev[d->only_a[i]]);
+	}
+	for (size_t i = 0; i < d->nonly_b; i++) {
+		add_subject(t, "not in A's text: ", &p->m->b->dev[d->only_b[i]]);
+	}
 	for (size_t i = 0; i < d->npair; i++) {
 		const struct pcie_pair *pair = &d->pair[i];
 		char addr[PCIE_ADDR_MAX];

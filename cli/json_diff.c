@@ -60,6 +60,8 @@ struct js *cmd_diff_json(
 	js_set(o, "host", changes_json(&d->host));
 	js_set(o, "gone", devices_json(a, d->gone, d->ngone));
 	js_set(o, "new", devices_json(b, d->fresh, d->nfresh));
+	js_set(o, "not_in_b_text", devices_json(a, d->only_a, d->nonly_a));
+	js_set(o, "not_in_a_text", devices_json(b, d->only_b, d->nonly_b));
 	for (size_t i = 0; i < d->npair; i++) {
 		struct js *p = js_object();
 		set_device(p, &b->dev[d->pair[i].b]);

@@ -57,6 +57,12 @@ void cmd_diff_print(struct text *out, const struct pcie_snapshot *a, const struc
 	for (size_t i = 0; i < d->nfresh; i++) {
 		print_device(out, "new   ", &b->dev[d->fresh[i]]);
 	}
+	for (size_t i = 0; i < d->nonly_a; i++) {
+		print_device(out, "not in B's text  ", &a->dev[d->only_a[i]]);
+	}
+	for (size_t i = 0; i < d->nonly_b; i++) {
+		print_device(out, "not in A's text  ", &b->dev[d->only_b[i]]);
+	}
 	for (size_t i = 0; i < d->npair; i++) {
 		const struct pcie_pair *p = &d->pair[i];
 		print_device(out, "", &b->dev[p->b]);

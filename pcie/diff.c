@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "pcie/diff_match.h"
+#include "pcie/path.h"
 #include "pcie/verdict.h"
 
 static struct pcie_change *add(struct pcie_changes *c, enum pcie_tri worse, const char *what)
@@ -261,6 +262,11 @@ static void diff_others(
 {
 	char before[32], after[32];
 
+	if (!pcie_diff_same_board(a, b)) {
+		snprintf(before, sizeof(before), "%04x:%04x", a->subvendor, a->subdevice);
+		snprintf(after, sizeof(after), "%04x:%04x", b->subvendor, b->subdevice);
+		add_text(c, PCIE_TRI_UNKNOWN, "another board", before, after);
+	}
 	compare_text(c, "VBIOS", a->vbios[0] && b->vbios[0], a->vbios, b->vbios);
 	if (both(a->have_numa, b->have_numa) && a->numa != b->numa) {
 		snprintf(before, sizeof(before), "%d", a->numa);
@@ -280,15 +286,19 @@ static void diff_others(
 	}
 }
 
-/* A verdict's answer counts by its level; one that is not known on a side is no change. */
+/*
+ * A verdict's answer counts by its level; one that is not known on a side is no change. SAME_PATH:
+ * both sides know the same bridges above; if not, an answer about the slot rests on other ends.
+ */
 static void diff_verdicts(
-	struct pcie_changes *c, const struct pcie_gpu *a, const struct pcie_gpu *b)
+	struct pcie_changes *c, const struct pcie_gpu *a, const struct pcie_gpu *b, bool same_path)
 {
 	for (size_t i = 0; i < b->nverdict; i++) {
 		const struct pcie_verdict *y = &b->verdict[i];
 		const struct pcie_verdict *x = pcie_gpu_find(a, y->rule->id);
 		if (!x || !strcmp(x->answer, y->answer) || !strcmp(x->answer, "unknown") ||
-			!strcmp(y->answer, "unknown")) {
+			!strcmp(y->answer, "unknown") ||
+			(!same_path && !strcmp(y->rule->id, "link"))) {
 			continue;
 		}
 		bool was_bad = x->level == PCIE_LEVEL_BAD, is_bad = y->level == PCIE_LEVEL_BAD;
@@ -324,19 +334,48 @@ static void add_pair(struct pcie_diff *d, struct pcie_pair *p)
 	d->pair[d->npair++] = *p;
 }
 
+/* An excerpt leaves out the bridges above: the paths then have other lengths. */
+static bool same_path(
+	const struct pcie_snapshot *a, int x, const struct pcie_snapshot *b, int y, bool all)
+{
+	int path[PCIE_PATH_MAX];
+	return all || pcie_path(a, x, path) == pcie_path(b, y, path);
+}
+
+/*
+ * Nothing of A's device I is in B. That is a loss when B lists all, or has something else at
+ * that address; FOUND: what each of B's devices was matched with.
+ */
+static bool surely_missing(const struct pcie_snapshot *a, size_t i, const struct pcie_snapshot *b,
+	bool lists_all, const int *found)
+{
+	int at = a->dev[i].addr.known ? pcie_snapshot_find(b, a->dev[i].addr) : -1;
+	return lists_all || (at >= 0 && found[at] < 0);
+}
+
+static void add_index(int **list, size_t *n, size_t *cap, size_t i)
+{
+	*list = xgrow(*list, *n, cap, sizeof(**list));
+	(*list)[(*n)++] = (int)i;
+}
+
 struct pcie_diff *pcie_diff_create(const struct pcie_snapshot *a, const struct pcie_snapshot *b)
 {
 	struct pcie_diff *d = xcalloc(1, sizeof(*d));
 	struct pcie_verdicts *va = pcie_verdicts_create(a), *vb = pcie_verdicts_create(b);
+	bool all_a = pcie_diff_lists_all(a), all_b = pcie_diff_lists_all(b);
 	int *to, *from;
 
 	pcie_diff_match(a, b, &to, &from);
 	diff_host(&d->host, &a->host, &b->host);
 	diff_apertures(&d->host, a, b);
 	for (size_t i = 0; i < b->ndev; i++) {
+		if (from[i] < 0 && surely_missing(b, i, a, all_a, to)) {
+			add_index(&d->fresh, &d->nfresh, &d->capfresh, i);
+		} else if (from[i] < 0) {
+			add_index(&d->only_b, &d->nonly_b, &d->caponly_b, i);
+		}
 		if (from[i] < 0) {
-			d->fresh = xgrow(d->fresh, d->nfresh, &d->capfresh, sizeof(*d->fresh));
-			d->fresh[d->nfresh++] = (int)i;
 			continue;
 		}
 		d->matched++;
@@ -345,7 +384,8 @@ struct pcie_diff *pcie_diff_create(const struct pcie_snapshot *a, const struct p
 		const struct pcie_gpu *gx = gpu_of(va, p.a), *gy = gpu_of(vb, (int)i);
 		p.moved = has_moved(x, y);
 		if (gx && gy) {
-			diff_verdicts(&p.changes, gx, gy);
+			diff_verdicts(
+				&p.changes, gx, gy, same_path(a, p.a, b, p.b, all_a && all_b));
 		}
 		diff_driver(&p.changes, x, y);
 		diff_bars(&p.changes, x, y);
@@ -356,9 +396,10 @@ struct pcie_diff *pcie_diff_create(const struct pcie_snapshot *a, const struct p
 		add_pair(d, &p);
 	}
 	for (size_t i = 0; i < a->ndev; i++) {
-		if (to[i] < 0) {
-			d->gone = xgrow(d->gone, d->ngone, &d->capgone, sizeof(*d->gone));
-			d->gone[d->ngone++] = (int)i;
+		if (to[i] < 0 && surely_missing(a, i, b, all_b, from)) {
+			add_index(&d->gone, &d->ngone, &d->capgone, i);
+		} else if (to[i] < 0) {
+			add_index(&d->only_a, &d->nonly_a, &d->caponly_a, i);
 		}
 	}
 	free(to);
@@ -380,12 +421,14 @@ void pcie_diff_destroy(struct pcie_diff *d)
 	free(d->host.change);
 	free(d->gone);
 	free(d->fresh);
+	free(d->only_a);
+	free(d->only_b);
 	free(d);
 }
 
 bool pcie_diff_is_empty(const struct pcie_diff *d)
 {
-	return !d->host.n && !d->npair && !d->ngone && !d->nfresh;
+	return !d->host.n && !d->npair && !d->ngone && !d->nfresh && !d->nonly_a && !d->nonly_b;
 }
 
 static bool has_worse(const struct pcie_changes *c)

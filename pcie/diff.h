@@ -4,8 +4,9 @@
  * GPUs, so that the capture card that lost its driver after a BIOS change is named too.
  *
  * Devices are matched by their path in the tree (slots, not bus numbers, which a new card
- * shifts) and their identity, then by identity alone where that is unique. A fact that one
- * side does not know is no change. Pure; any thread.
+ * shifts) and their identity, then by identity alone where that is unique; the same board
+ * before another one with the same chip. A fact that one side does not know is no change, and
+ * a device that an excerpt does not show is not gone. Pure; any thread.
  */
 #pragma once
 
@@ -39,6 +40,9 @@ struct pcie_diff {
 	size_t matched;    /* devices found on both sides */
 	int *gone, *fresh; /* indices in A, in B */
 	size_t ngone, nfresh, capgone, capfresh;
+	/* Likewise, but the other side is a text that does not list the whole machine. */
+	int *only_a, *only_b;
+	size_t nonly_a, nonly_b, caponly_a, caponly_b;
 };
 
 struct pcie_diff *pcie_diff_create(const struct pcie_snapshot *a, const struct pcie_snapshot *b);

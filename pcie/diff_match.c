@@ -50,7 +50,10 @@ static void identity(const struct pcie_device *d, char *buf, size_t size)
 struct key {
 	char *place;
 	char identity[136];
+	char board[152]; /* identity and subsystem; "" where that is not known */
+	const struct pcie_device *d;
 	int dev;
+	bool by_board; /* which of the two by_identity sorts by */
 	bool taken;
 };
 
@@ -63,9 +66,16 @@ static struct keys make_keys(const struct pcie_snapshot *s)
 {
 	struct keys keys = {.k = xcalloc(s->ndev + 1, sizeof(struct key)), .n = s->ndev};
 	for (size_t i = 0; i < s->ndev; i++) {
-		keys.k[i].dev = (int)i;
-		keys.k[i].place = place(s, (int)i);
-		identity(&s->dev[i], keys.k[i].identity, sizeof(keys.k[i].identity));
+		const struct pcie_device *d = &s->dev[i];
+		struct key *k = &keys.k[i];
+		k->d = d;
+		k->dev = (int)i;
+		k->place = place(s, (int)i);
+		identity(d, k->identity, sizeof(k->identity));
+		if (k->identity[0] && d->have_subsystem == PCIE_KNOWN) {
+			snprintf(k->board, sizeof(k->board), "%s %04x:%04x", k->identity,
+				d->subvendor, d->subdevice);
+		}
 	}
 	return keys;
 }
@@ -85,10 +95,16 @@ static int by_place(const void *a, const void *b)
 	return c ? c : strcmp(x->identity, y->identity);
 }
 
+/* What by_identity sorts by. */
+static const char *what(const struct key *k)
+{
+	return k->by_board ? k->board : k->identity;
+}
+
 static int by_identity(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
-	int c = strcmp(x->identity, y->identity);
+	int c = strcmp(what(x), what(y));
 	return c ? c : x->dev - y->dev;
 }
 
@@ -99,8 +115,18 @@ static void join(struct key *a, struct key *b, int *to, int *from)
 	a->taken = b->taken = true;
 }
 
-/* Same place and the same thing in it (or a thing that one side cannot name). */
-static void match_places(struct keys *a, struct keys *b, int *to, int *from)
+bool pcie_diff_same_board(const struct pcie_device *a, const struct pcie_device *b)
+{
+	return a->have_subsystem != PCIE_KNOWN || b->have_subsystem != PCIE_KNOWN ||
+	       ((a->subvendor == b->subvendor || !a->subvendor || !b->subvendor) &&
+		       (a->subdevice == b->subdevice || !a->subdevice || !b->subdevice));
+}
+
+/*
+ * Same place and the same thing in it (or a thing that one side cannot name). STRICT: not
+ * where both sides know the board, and it is another.
+ */
+static void match_places(struct keys *a, struct keys *b, bool strict, int *to, int *from)
 {
 	sort_array(a->k, a->n, sizeof(*a->k), by_place);
 	sort_array(b->k, b->n, sizeof(*b->k), by_place);
@@ -110,32 +136,41 @@ static void match_places(struct keys *a, struct keys *b, int *to, int *from)
 			c < 0 ? i++ : k++;
 			continue;
 		}
-		const char *x = a->k[i].identity, *y = b->k[k].identity;
-		if (a->k[i].place[0] && (!*x || !*y || !strcmp(x, y))) {
-			join(&a->k[i], &b->k[k], to, from);
+		struct key *x = &a->k[i++], *y = &b->k[k++];
+		bool same = !x->identity[0] || !y->identity[0] || !strcmp(x->identity, y->identity);
+		if (x->place[0] && same && !x->taken && !y->taken &&
+			(!strict || pcie_diff_same_board(x->d, y->d))) {
+			join(x, y, to, from);
 		}
-		i++;
-		k++;
 	}
 }
 
-/* What is left: the same thing elsewhere, when each side has exactly as many of it. */
-static void match_identities(struct keys *a, struct keys *b, int *to, int *from)
+/* Puts the keys in the order of their boards, or of their identities. */
+static void sort_keys(struct keys *keys, bool boards)
 {
-	sort_array(a->k, a->n, sizeof(*a->k), by_identity);
-	sort_array(b->k, b->n, sizeof(*b->k), by_identity);
+	for (size_t i = 0; i < keys->n; i++) {
+		keys->k[i].by_board = boards;
+	}
+	sort_array(keys->k, keys->n, sizeof(*keys->k), by_identity);
+}
+
+/* What is left: the same thing elsewhere, when each side has exactly as many of it. */
+static void match_identities(struct keys *a, struct keys *b, bool boards, int *to, int *from)
+{
+	sort_keys(a, boards);
+	sort_keys(b, boards);
 	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
-		const char *id = a->k[i].identity;
-		int c = strcmp(id, b->k[k].identity);
+		const char *id = what(&a->k[i]);
+		int c = strcmp(id, what(&b->k[k]));
 		if (c) {
 			c < 0 ? i++ : k++;
 			continue;
 		}
 		size_t in = i, kn = k, left = 0, right = 0;
-		for (; in < a->n && !strcmp(a->k[in].identity, id); in++) {
+		for (; in < a->n && !strcmp(what(&a->k[in]), id); in++) {
 			left += !a->k[in].taken;
 		}
-		for (; kn < b->n && !strcmp(b->k[kn].identity, id); kn++) {
+		for (; kn < b->n && !strcmp(what(&b->k[kn]), id); kn++) {
 			right += !b->k[kn].taken;
 		}
 		/* Several equal ones keep their order. */
@@ -167,8 +202,11 @@ void pcie_diff_match(
 	for (size_t i = 0; i < b->ndev; i++) {
 		from[i] = -1;
 	}
-	match_places(&ka, &kb, to, from);
-	match_identities(&ka, &kb, to, from);
+	/* The same board first, here or elsewhere; then another board of the same chip. */
+	match_places(&ka, &kb, true, to, from);
+	match_identities(&ka, &kb, true, to, from);
+	match_places(&ka, &kb, false, to, from);
+	match_identities(&ka, &kb, false, to, from);
 	free_keys(&ka);
 	free_keys(&kb);
 	*ret_to = to;
@@ -268,4 +306,26 @@ void pcie_diff_match_bars(
 			ret_to[i] = PCIE_DIFF_NOT_THERE;
 		}
 	}
+}
+
+/*
+ * From sysfs it is everything. A text is everything when it begins at the host bridge and has
+ * what devices on other buses hang under.
+ */
+bool pcie_diff_lists_all(const struct pcie_snapshot *s)
+{
+	bool first = false, bridge = false, behind = false;
+
+	for (size_t i = 0; i < s->ndev; i++) {
+		const struct pcie_device *d = &s->dev[i];
+		if (d->bars_complete) {
+			return true;
+		}
+		first |= d->addr.known && !d->addr.domain && !d->addr.bus && !d->addr.dev &&
+			 !d->addr.fn;
+		behind |= d->addr.known && d->addr.bus;
+		bridge |= d->addr.known && !d->addr.bus &&
+			  (d->is_bridge || d->class_code >> 8 == 0x0604);
+	}
+	return first && (bridge || !behind);
 }

@@ -8,6 +8,12 @@
 void pcie_diff_match(
 	const struct pcie_snapshot *a, const struct pcie_snapshot *b, int **ret_to, int **ret_from);
 
+/* False when both sides know the subsystem, and it is another. */
+bool pcie_diff_same_board(const struct pcie_device *a, const struct pcie_device *b);
+
+/* Does S list the whole machine? Of what it lacks, only then one may say that it is gone. */
+bool pcie_diff_lists_all(const struct pcie_snapshot *s);
+
 enum { PCIE_DIFF_NOT_SAID = -1, PCIE_DIFF_NOT_THERE = -2 };
 
 /*

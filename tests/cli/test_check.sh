@@ -136,6 +136,18 @@ says out 'Nothing differs'
 ends 0 diff "$off" "$full"
 ends 1 diff "$full" "$off"
 
+# An excerpt is no loss; a BAR without a number that shrank is one.
+card='07:00.0 VGA compatible controller: NVIDIA Corporation Device 2482 (rev a1)'
+printf '%s\n' '00:03.1 PCI bridge: Advanced Micro Devices, Inc. [AMD] Device 1453' "$card" \
+    $'\tMemory at 7c00000000 (64-bit, prefetchable) [size=8G]' >"$tmp/before.txt"
+printf '%s\n' "$card" $'\tMemory at 7c00000000 (64-bit, prefetchable) [size=8G]' >"$tmp/same.txt"
+printf '%s\n' "$card" $'\tRegion 1: Memory at d0000000 (64-bit, prefetchable) [size=256M]' \
+    >"$tmp/small.txt"
+ends 0 diff "$tmp/before.txt" "$tmp/same.txt"
+says out "not in B's text  0000:00:03.1"
+ends 1 diff "$tmp/before.txt" "$tmp/small.txt"
+says out '- BAR 1  *8 GiB at 0x7c00000000 → 256 MiB at 0xd0000000'
+
 # Nothing is cut off without a word when the disk is full.
 if [ -c /dev/full ]; then
     "$barscope" check "$full" >/dev/full 2>"$tmp/err"

@@ -10,6 +10,7 @@
 
 #include "machines.h"
 #include "pcie/diff.h"
+#include "pcie/witness.h"
 
 #define HIGH ((uint64_t)0x4000000000)
 
@@ -262,6 +263,124 @@ static void another_card(void **state)
 	pcie_snapshot_destroy(b);
 }
 
+static void say_board(struct pcie_snapshot *s, const char *addr, uint16_t vendor, uint16_t device)
+{
+	struct pcie_device *d = &s->dev[find(s, addr)];
+	d->have_subsystem = PCIE_KNOWN;
+	d->subvendor = vendor;
+	d->subdevice = device;
+}
+
+/* The same chip on another maker's board is said; where a side does not know it, it is not. */
+static void another_board(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *a = desk(1), *b = desk(1);
+	int gpu = find(a, "0000:01:00.0");
+	a->dev[gpu].have_subsystem = b->dev[gpu].have_subsystem = PCIE_UNKNOWN;
+	say_board(a, "0000:01:00.0", 0x1458, 0x403b);
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	assert_true(pcie_diff_is_empty(d));
+	pcie_diff_destroy(d);
+
+	say_board(b, "0000:01:00.0", 0x1462, 0x3881);
+	d = pcie_diff_create(a, b);
+	assert_int_equal(d->ngone + d->nfresh, 0);
+	const struct pcie_change *c = change(&pair_of(d, gpu)->changes, "another board");
+	assert_non_null(c);
+	assert_string_equal(c->before, "1458:403b");
+	assert_string_equal(c->after, "1462:3881");
+	assert_int_equal(c->worse, PCIE_TRI_UNKNOWN);
+	pcie_diff_destroy(d);
+
+	/* Two boards of one chip that changed their slots: each is found where it is now. */
+	for (int i = 0; i < 2; i++) {
+		struct pcie_snapshot *s = i ? b : a;
+		int other = find(s, "0000:02:00.0");
+		s->dev[other].vendor = s->dev[gpu].vendor = 0x10de;
+		s->dev[other].device = s->dev[gpu].device = 0x2204;
+	}
+	say_board(a, "0000:02:00.0", 0x1462, 0x3881);
+	say_board(b, "0000:02:00.0", 0x1458, 0x403b);
+	d = pcie_diff_create(a, b);
+	assert_int_equal(d->matched, 4);
+	assert_int_equal(pair_of(d, gpu)->a, find(a, "0000:02:00.0"));
+	assert_null(change(&pair_of(d, gpu)->changes, "another board"));
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+}
+
+static struct pcie_snapshot *paste(const char *text)
+{
+	struct pcie_snapshot *s;
+	struct why why = {""};
+	if (pcie_text_scan("paste", text, strlen(text), &s, &why) < 0) {
+		fail_msg("%s", why.text);
+	}
+	return s;
+}
+
+/* A listing's own excerpt: what it does not show is not gone, and its link is no better. */
+static void excerpt_is_no_loss(void **state)
+{
+	(void)state;
+	static const char gpu[] =
+		"04:00.0 VGA compatible controller: NVIDIA Corporation Device 2487 (rev a1)\n"
+		"\tRegion 0: Memory at fb000000 (32-bit, non-prefetchable) [size=16M]\n"
+		"\tRegion 1: Memory at 7000000000 (64-bit, prefetchable) [size=16G]\n"
+		"\tLnkCap:\tPort #0, Speed 16GT/s, Width x8\n"
+		"\tLnkSta:\tSpeed 16GT/s, Width x8\n";
+	static const char above[] =
+		"00:1b.4 PCI bridge: Intel Corporation Device a340 (rev f0)\n"
+		"\tBus: primary=00, secondary=04, subordinate=04, sec-latency=0\n"
+		"\tLnkCap:\tPort #21, Speed 8GT/s, Width x4\n"
+		"\tLnkSta:\tSpeed 16GT/s, Width x8\n";
+	static const char host[] = "00:00.0 Host bridge: Intel Corporation Device 3ec2 (rev 07)\n";
+	char *long_text = NULL, *short_text = NULL, *whole_text = NULL;
+	assert_true(asprintf(&long_text, "%s%s", above, gpu) > 0);
+	assert_true(asprintf(&short_text, "%s", gpu) > 0);
+	assert_true(asprintf(&whole_text, "%s%s", host, above) > 0);
+	struct pcie_snapshot *a = paste(long_text), *b = paste(short_text), *c = paste(whole_text);
+
+	struct pcie_diff *d = pcie_diff_create(a, b);
+	assert_int_equal(d->matched, 1);
+	assert_int_equal(d->ngone, 0);
+	assert_int_equal(d->nonly_a, 1);
+	assert_int_equal(d->npair, 0);
+	assert_false(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+	d = pcie_diff_create(b, a);
+	assert_int_equal(d->nfresh, 0);
+	assert_int_equal(d->nonly_b, 1);
+	assert_int_equal(d->npair, 0);
+	assert_false(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+
+	/* From the host bridge on, the listing is the whole machine: the GPU is gone. */
+	d = pcie_diff_create(a, c);
+	assert_int_equal(d->ngone, 1);
+	assert_int_equal(d->nonly_b, 1);
+	assert_true(pcie_diff_is_worse(d));
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+
+	/* So it is when the excerpt has another card in its place. */
+	a = paste("04:00.0 VGA compatible controller: NVIDIA Corporation Device 2206 (rev a1)\n");
+	b = paste(short_text);
+	d = pcie_diff_create(a, b);
+	assert_int_equal(d->ngone, 1);
+	assert_int_equal(d->nfresh, 1);
+	pcie_diff_destroy(d);
+	pcie_snapshot_destroy(a);
+	pcie_snapshot_destroy(b);
+	pcie_snapshot_destroy(c);
+	free(long_text);
+	free(short_text);
+	free(whole_text);
+}
+
 /* A fact that one side does not know is no change: a paste beside a live machine. */
 static void unknown_is_no_change(void **state)
 {
@@ -292,8 +411,8 @@ static void random_pairs(void **state)
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct pcie_snapshot *a = machine_random(seed), *b = machine_random(seed + 1);
 		struct pcie_diff *d = pcie_diff_create(a, b);
-		assert_int_equal(d->matched + d->ngone, a->ndev);
-		assert_int_equal(d->matched + d->nfresh, b->ndev);
+		assert_int_equal(d->matched + d->ngone + d->nonly_a, a->ndev);
+		assert_int_equal(d->matched + d->nfresh + d->nonly_b, b->ndev);
 		pcie_diff_destroy(d);
 		pcie_snapshot_destroy(a);
 		pcie_snapshot_destroy(b);
@@ -310,6 +429,8 @@ int main(void)
 		cmocka_unit_test(bars_without_numbers),
 		cmocka_unit_test(bars_left_out),
 		cmocka_unit_test(another_card),
+		cmocka_unit_test(another_board),
+		cmocka_unit_test(excerpt_is_no_loss),
 		cmocka_unit_test(unknown_is_no_change),
 		cmocka_unit_test(random_pairs),
 	};
