@@ -236,6 +236,20 @@ static void say_small(const struct pcie_judge *j, struct pcie_verdict *v, uint64
 	pcie_advise_cause(j, v);
 }
 
+/* Who tells the VRAM size of this vendor's cards. */
+static const char *vram_witness(const struct pcie_judge *j)
+{
+	switch (j->vendor) {
+	case 0x1002:
+		return "the lines of amdgpu or radeon in the kernel log (sudo dmesg | grep -i vram)";
+	case 0x8086:
+		return "the lines of i915 or xe in the kernel log (sudo dmesg | grep -iE "
+		       "'vram|lmem|local memory')";
+	default:
+		return "\"nvidia-smi -q\", or the driver's lines of the kernel log";
+	}
+}
+
 static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	const char *why = "the length of its VRAM BAR is not known";
@@ -251,9 +265,7 @@ static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s", why);
 	if (j->has_len && !j->has_vram) {
-		pcie_advise(v,
-			"tell the VRAM size: add \"nvidia-smi -q\", or the driver's lines of "
-			"the kernel log, with --with FILE");
+		pcie_advise(v, "tell the VRAM size: add %s, with --with FILE", vram_witness(j));
 	}
 	if (j->has_len && j->rebar != PCIE_KNOWN && j->rebar != PCIE_ABSENT) {
 		char n[4] = "N";
