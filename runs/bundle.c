@@ -152,6 +152,7 @@ int runs_bundle_export(
 	struct runs_store *s;
 	int r = runs_store_open(part, RUNS_STORE_CREATE, &s, why);
 	if (r) {
+		unlink(part); /* a full disk leaves it empty */
 		return r;
 	}
 	struct runs_db *db = runs_store_db(s);

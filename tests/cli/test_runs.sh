@@ -128,6 +128,14 @@ expect 2 'not known: .*kept no machine; .*kept no machine' compare 1 2
 expect 0 '4 runs written' runs export before -o "$dir/before.barscope"
 expect 3 'exists already' runs export before -o "$dir/before.barscope"
 expect 3 'needs -o' runs export before
+# Where nothing can be written, no file is left.
+mkdir "$dir/full"
+(trap '' XFSZ && ulimit -f 0 && exec "$BARSCOPE" runs export before -o "$dir/full/x.barscope") \
+    >/dev/null 2>&1
+[ $? -eq 3 ] && [ -z "$(ls -A "$dir/full")" ] || {
+    echo "FAIL: an export onto a full disk leaves $(ls -A "$dir/full")"
+    bad=1
+}
 expect 0 '4 runs added' runs import "$dir/before.barscope" --store "$dir/other.db"
 expect 0 '0 runs added, 4 already there' runs import "$dir/before.barscope" --store "$dir/other.db"
 expect 0 'B is steadier' compare "$dir/before.barscope" after
