@@ -8,14 +8,14 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "tui/screen.h"
 
 struct cmd_style cmd_style_detect(bool ascii)
 {
 	const char *no_colour = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
 	return (struct cmd_style){
-		.colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && term &&
-			  strcmp(term, "dumb"),
+		.colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
+			  tui_screen_has_colours(),
 		.utf8 = !ascii && !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
 }

@@ -599,3 +599,15 @@ struct tui_input tui_screen_key(struct tui_screen *s)
 						: (uint32_t)ch;
 	return (struct tui_input){.key = key};
 }
+
+bool tui_screen_has_colours(void)
+{
+	const char *term = getenv("TERM");
+	int err = 0;
+	if (!term || !*term || setupterm(term, STDOUT_FILENO, &err) != OK) {
+		return false;
+	}
+	bool able = tigetnum("colors") >= 8;
+	del_curterm(cur_term);
+	return able;
+}

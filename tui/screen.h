@@ -87,3 +87,6 @@ void tui_screen_print(struct tui_screen *s, const char *text);
 /* Gives the terminal back for a while, and takes it again. */
 void tui_screen_leave(struct tui_screen *s);
 void tui_screen_enter(struct tui_screen *s);
+
+/* TERM is a type that terminfo knows, with eight colours or more. Not while a screen is open. */
+bool tui_screen_has_colours(void);
