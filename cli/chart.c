@@ -32,7 +32,7 @@ void cmd_html_text(struct text *t, const char *s)
 	}
 }
 
-static void html_textv(struct text *t, const char *fmt, va_list ap)
+static PRINTF(2, 0) void html_textv(struct text *t, const char *fmt, va_list ap)
 {
 	char buf[512];
 	vsnprintf(buf, sizeof(buf), fmt, ap);

@@ -332,7 +332,8 @@ static int prepare_dnnl(struct cpu_peers *p, enum cpu_peer which, uint32_t copie
 		  p->f.memory_create(&m->y, y, p->engine, p->y) == DNNL_SUCCESS;
 
 	for (uint32_t i = 0; ok && i < copies; i++) {
-		const float *from = (const float *)((const char *)p->w + i * p->stride);
+		const float *from =
+			(const float *)(const void *)((const char *)p->w + i * p->stride);
 
 		m->data[i] = aligned_alloc(64, (p->f.memory_desc_get_size(liked) + 63) / 64 * 64);
 		ok = m->data[i] &&
@@ -373,7 +374,8 @@ int cpu_peers_prepare(struct cpu_peers *p, enum cpu_peer which, uint32_t m, uint
 bool cpu_peers_run(struct cpu_peers *p, enum cpu_peer which, uint32_t copy)
 {
 	if (which == CPU_PEER_OPENBLAS) {
-		const float *w = (const float *)((const char *)p->w + copy * p->stride);
+		const float *w =
+			(const float *)(const void *)((const char *)p->w + copy * p->stride);
 		const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
 
 		if (m == 1) {

@@ -225,7 +225,7 @@ static void *map(size_t bytes)
 	return p;
 }
 
-static void fill32(float *to, const char *from, size_t n, enum stress_dtype type)
+static void fill32(float *to, const void *from, size_t n, enum stress_dtype type)
 {
 	for (size_t i = 0; i < n; i++) {
 		to[i] = type == STRESS_F16 ? gemm_half_to_float(((const uint16_t *)from)[i])

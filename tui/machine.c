@@ -70,7 +70,8 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 /* On the scanner: from what is known already, else from the driver; what is gone is forgotten. */
 static void ask_once(const struct pcie_driver *d, struct pcie_gpu_sizes *gpu, size_t n)
 {
-	struct scan *s = (struct scan *)((char *)(uintptr_t)d - offsetof(struct scan, driver));
+	struct scan *s =
+		(struct scan *)(void *)((char *)(uintptr_t)d - offsetof(struct scan, driver));
 	size_t known = 0;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < s->sizes.n; k++) {

@@ -139,8 +139,7 @@ static void foreign_files_are_not_believed(void **state)
 	static const char *const texts[] = {"", "{}", "[]", "null", "{\"schema\": 5}",
 		"{\"schema\": \"barscope.choices/2\", \"check\": \"0x0\", \"entries\": []}",
 		"{\"schema\": \"barscope.choices/1\", \"check\": \"0x0\", \"entries\": []}",
-		"\x7f"
-		"ELF"};
+		"\177ELF"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
