@@ -821,6 +821,10 @@ static CUresult fake_captured(CUstream s, CUgraph *ret)
 {
 	(void)s;
 	state.capturing = false;
+	if (!state.captured.n) { /* nothing came: what a real one refuses, too */
+		free(state.captured.launch);
+		state.captured.launch = NULL;
+	}
 	*ret = malloc(sizeof(**ret));
 	**ret = state.captured;
 	return CUDA_SUCCESS;

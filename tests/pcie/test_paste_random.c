@@ -274,6 +274,9 @@ static bool makes_sense(const struct trial *t)
 		(t->how == MANGLE_ADDED && t->then == MANGLE_CODE)) {
 		return false; /* nobody does that twice, or in this order */
 	}
+	if (t->how == MANGLE_FLOWED && (t->then == MANGLE_CUT_72 || t->then == MANGLE_CUT_80)) {
+		return false; /* the blank that says "flowed" is at the end, where the cut is */
+	}
 	if (t->how == MANGLE_UTF16 || t->how == MANGLE_TABS_QP) {
 		return t->then == MANGLE_NONE;
 	}
@@ -329,19 +332,19 @@ static void facts_come_back(void **state)
 		gen_machine(&m, &seed);
 		for (int how = 0; how < MANGLES && bad < 5; how++) {
 			static const int hex[] = {0, 0, 1, 3, 4};
-			struct trial t = {
-				.seed = i,
-				.how = (enum mangle)how,
-				.then = (enum mangle)gen_below(&seed, MANGLES),
-				.o = {.era = (enum era)gen_below(&seed, ERAS),
-					.verbose = (int)gen_below(&seed, 4),
-					.hex = hex[gen_below(&seed, 5)],
-					.numeric = gen_below(&seed, 2),
-					.domain = gen_below(&seed, 2),
-					.path = gen_below(&seed, 3) ? 0
-								    : 1 + (int)gen_below(&seed, 2),
-					.denied = gen_below(&seed, 5) == 0},
-			};
+			struct trial t = {.seed = i, .how = (enum mangle)how};
+
+			/* One after the other: compilers differ in an initializer's order. */
+			t.o.era = (enum era)gen_below(&seed, ERAS);
+			t.o.verbose = (int)gen_below(&seed, 4);
+			t.o.hex = hex[gen_below(&seed, 5)];
+			t.o.numeric = gen_below(&seed, 2);
+			t.o.domain = gen_below(&seed, 2);
+			if (gen_below(&seed, 3) == 0) {
+				t.o.path = 1 + (int)gen_below(&seed, 2);
+			}
+			t.o.denied = gen_below(&seed, 5) == 0;
+			t.then = (enum mangle)gen_below(&seed, MANGLES);
 			if (makes_sense(&t)) {
 				bad += try_one(&t, &m) > 0;
 				trials++;
