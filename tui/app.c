@@ -21,8 +21,6 @@ enum {
 	STORE_PATIENCE_MS = 3000,
 };
 
-static const uint64_t message_ns = 6000000000u;
-
 void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_ns)
 {
 	*a = (struct tui_app){.options = *o, .now_ns = now_ns, .begun_ns = now_ns, .dirty = true};
@@ -64,7 +62,7 @@ void tui_app_say(struct tui_app *a, enum tui_tone tone, const char *fmt, ...)
 	vsnprintf(a->message.text, sizeof(a->message.text), fmt, ap);
 	va_end(ap);
 	a->message.tone = tone;
-	a->message.until_ns = a->now_ns + message_ns;
+	a->message.until_ns = a->now_ns + TUI_MESSAGE_NS;
 	a->dirty = true;
 }
 

@@ -43,6 +43,9 @@ struct tui_options {
 
 enum tui_tone { TUI_TONE_PLAIN, TUI_TONE_GOOD, TUI_TONE_NOTE, TUI_TONE_BAD };
 
+/* How long a message stands, once no box is in front of it. */
+#define TUI_MESSAGE_NS 6000000000u
+
 struct tui_message {
 	enum tui_tone tone;
 	uint64_t until_ns; /* 0: none */

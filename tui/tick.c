@@ -412,6 +412,17 @@ static void tick_machine(struct tui_app *a)
 	tui_machine_pulse(&a->machine, a->now_ns);
 }
 
+/* What was said goes after a while, but not behind a box: nobody reads there. */
+static void tick_message(struct tui_app *a)
+{
+	if (a->message.until_ns && a->modal.kind != TUI_MODAL_NONE) {
+		a->message.until_ns = a->now_ns + TUI_MESSAGE_NS;
+	} else if (a->message.until_ns && a->now_ns >= a->message.until_ns) {
+		a->message.until_ns = 0;
+		a->dirty = true;
+	}
+}
+
 void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 {
 	const struct tui_live_sink sink = {take_samples, keep_events, take_event, a};
@@ -429,8 +440,5 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 	tick_store(a);
 	a->dirty |= tui_checkup_poll(&a->checkup);
 	announce(a);
-	if (a->message.until_ns && now_ns >= a->message.until_ns) {
-		a->message.until_ns = 0;
-		a->dirty = true;
-	}
+	tick_message(a);
 }

@@ -62,6 +62,33 @@ static size_t said(const struct tui_app *a, const char *s)
 	return n;
 }
 
+/* A message goes after a while, but not while a box is open: it is read once that is answered. */
+static void messages_wait_behind_boxes(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	tui_app_say(a, TUI_TONE_NOTE, "first");
+	tui_app_tick(a, a->now_ns + TUI_MESSAGE_NS - 1);
+	_cleanup_free_ char *early = scene_text(s);
+	assert_non_null(strstr(early, "first"));
+	tui_app_tick(a, a->now_ns + 1);
+	_cleanup_free_ char *late = scene_text(s);
+	assert_null(strstr(late, "first"));
+
+	tui_app_say(a, TUI_TONE_NOTE, "second");
+	tui_modal_notice(&a->modal, "A box", "in front");
+	tui_app_tick(a, a->now_ns + 10 * (uint64_t)TUI_MESSAGE_NS);
+	tui_modal_key(a, &a->modal, (struct tui_input){.key = TUI_KEY_ESCAPE});
+	tui_app_tick(a, a->now_ns + 1);
+	_cleanup_free_ char *answered = scene_text(s);
+	assert_non_null(strstr(answered, "second"));
+	tui_app_tick(a, a->now_ns + TUI_MESSAGE_NS);
+	_cleanup_free_ char *gone = scene_text(s);
+	assert_null(strstr(gone, "second"));
+	scene_destroy(s);
+}
+
 /* What befalls a GPU is said once, whichever is shown, and again by no change of the one shown. */
 static void faults_of_hidden_gpus_are_said(void **state)
 {
@@ -248,6 +275,7 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_gpus_take_turns),
+		cmocka_unit_test(messages_wait_behind_boxes),
 		cmocka_unit_test(faults_of_hidden_gpus_are_said),
 		cmocka_unit_test(rings_are_emptied_always),
 		cmocka_unit_test(deaf_workers_are_killed_aside),
