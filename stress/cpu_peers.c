@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/cpu_peers.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "stress/library.h"
 
 /* Values of cblas.h, and of oneDNN's documentation of its C API (2.x). */
 enum {
@@ -73,13 +73,19 @@ struct dnnl_matmul {
 	uint32_t copies;
 };
 
-struct cpu_peers {
-	void *blas, *dnnl;
-	char blas_version[48], dnnl_version[48];
+struct blas_functions {
 	void (*sgemv)(int order, int trans, int rows, int cols, float alpha, const float *a,
 		int lda, const float *x, int incx, float beta, float *y, int incy);
 	void (*sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
 		int lda, const float *b, int ldb, float beta, float *c, int ldc);
+	void (*set_num_threads)(int n);
+	char *(*get_config)(void);
+};
+
+struct cpu_peers {
+	void *blas, *dnnl; /* NULL: not there */
+	char blas_version[48], dnnl_version[48];
+	struct blas_functions b;
 	struct dnnl_functions f;
 	void *engine, *stream;
 	struct dnnl_matmul matmul[CPU_PEERS];
@@ -90,13 +96,17 @@ struct cpu_peers {
 	float *y;
 };
 
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {
+static const struct stress_symbol blas_symbols[] = {
+	{{"cblas_sgemv"}, 0, false, offsetof(struct blas_functions, sgemv)},
+	{{"cblas_sgemm"}, 0, false, offsetof(struct blas_functions, sgemm)},
+	{{"openblas_set_num_threads"}, 0, false, offsetof(struct blas_functions, set_num_threads)},
+	{{"openblas_get_config"}, 0, true, offsetof(struct blas_functions, get_config)},
+};
+
+static const struct stress_symbol dnnl_symbols[] = {
 #define SYMBOL(member)                                                                             \
 	{                                                                                          \
-		"dnnl_" #member, offsetof(struct dnnl_functions, member)                           \
+		{"dnnl_" #member}, 0, false, offsetof(struct dnnl_functions, member)               \
 	}
 	SYMBOL(version),
 	SYMBOL(engine_create),
@@ -142,31 +152,27 @@ size_t cpu_peer_bytes(enum cpu_peer which, uint32_t n, uint32_t k)
 
 /* -- loading ------------------------------------------------------------------------------- */
 
-static void put(void *slot, void *symbol)
+/* The library NAME with the N functions of TABLE in RET; NULL: it lacks one, or is not there. */
+static void *open_peer(const char *name, const struct stress_symbol *table, size_t n, void *ret)
 {
-	memcpy(slot, &symbol, sizeof(symbol));
+	void *library = stress_library_open(&name, 1, NULL);
+
+	if (library && stress_library_load(table, n, stress_library_find, library, ret)) {
+		stress_library_close(library);
+		return NULL;
+	}
+	return library;
 }
 
 static void open_blas(struct cpu_peers *p, unsigned threads)
 {
-	void (*set_threads)(int) = NULL;
-	char *(*config)(void) = NULL;
-
-	p->blas = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+	p->blas = open_peer("libopenblas.so.0", blas_symbols, ARRAY_LEN(blas_symbols), &p->b);
 	if (!p->blas) {
 		return;
 	}
-	put(&p->sgemv, dlsym(p->blas, "cblas_sgemv"));
-	put(&p->sgemm, dlsym(p->blas, "cblas_sgemm"));
-	put(&set_threads, dlsym(p->blas, "openblas_set_num_threads"));
-	put(&config, dlsym(p->blas, "openblas_get_config"));
-	if (!p->sgemv || !p->sgemm || !set_threads) {
-		dlclose(p->blas);
-		p->blas = NULL;
-		return;
-	}
-	set_threads((int)threads);
-	text_copy(p->blas_version, sizeof(p->blas_version), config ? config() : "OpenBLAS");
+	p->b.set_num_threads((int)threads);
+	text_copy(p->blas_version, sizeof(p->blas_version),
+		p->b.get_config ? p->b.get_config() : "OpenBLAS");
 	/* "OpenBLAS 0.3.21 NO_AFFINITY …": the first two words. */
 	char *space = strchr(p->blas_version, ' ');
 
@@ -176,20 +182,6 @@ static void open_blas(struct cpu_peers *p, unsigned threads)
 	}
 }
 
-static bool resolve(struct cpu_peers *p)
-{
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *symbol = dlsym(p->dnnl, symbols[i].name);
-
-		if (!symbol) {
-			return false;
-		}
-		put((char *)&p->f + symbols[i].offset, symbol);
-	}
-	/* 3.x has other functions under some of these names. */
-	return p->f.version()->major == 2;
-}
-
 static void open_dnnl(struct cpu_peers *p, unsigned threads)
 {
 	char n[12];
@@ -197,13 +189,15 @@ static void open_dnnl(struct cpu_peers *p, unsigned threads)
 	/* Its OpenMP reads that when it is loaded. */
 	snprintf(n, sizeof(n), "%u", threads);
 	setenv("OMP_NUM_THREADS", n, 1);
-	p->dnnl = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+	p->dnnl = open_peer("libdnnl.so.2", dnnl_symbols, ARRAY_LEN(dnnl_symbols), &p->f);
 	if (!p->dnnl) {
 		return;
 	}
-	if (!resolve(p) || p->f.engine_create(&p->engine, DNNL_CPU, 0) != DNNL_SUCCESS ||
+	/* 3.x has other functions under some of these names. */
+	if (p->f.version()->major != 2 ||
+		p->f.engine_create(&p->engine, DNNL_CPU, 0) != DNNL_SUCCESS ||
 		p->f.stream_create(&p->stream, p->engine, DNNL_STREAM_IN_ORDER) != DNNL_SUCCESS) {
-		dlclose(p->dnnl);
+		stress_library_close(p->dnnl);
 		p->dnnl = NULL;
 		return;
 	}
@@ -379,9 +373,10 @@ bool cpu_peers_run(struct cpu_peers *p, enum cpu_peer which, uint32_t copy)
 		const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
 
 		if (m == 1) {
-			p->sgemv(ROW_MAJOR, NO_TRANS, n, k, 1, w, k, p->x, 1, 0, p->y, 1);
+			p->b.sgemv(ROW_MAJOR, NO_TRANS, n, k, 1, w, k, p->x, 1, 0, p->y, 1);
 		} else {
-			p->sgemm(ROW_MAJOR, NO_TRANS, TRANS, m, n, k, 1, p->x, k, w, k, 0, p->y, n);
+			p->b.sgemm(
+				ROW_MAJOR, NO_TRANS, TRANS, m, n, k, 1, p->x, k, w, k, 0, p->y, n);
 		}
 		return true;
 	}

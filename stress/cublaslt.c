@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/cublaslt.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "kernels/cuda/args.h"
+#include "stress/library.h"
 
 /* Values from NVIDIA's documentation of cuBLASLt. */
 enum {
@@ -74,13 +74,10 @@ struct cublaslt {
 	void *desc, *lw, *lx, *ly, *pref;
 };
 
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {
+static const struct stress_symbol symbols[] = {
 #define SYMBOL(member)                                                                             \
 	{                                                                                          \
-		"cublasLt" #member, offsetof(struct functions, member)                             \
+		{"cublasLt" #member}, 0, false, offsetof(struct functions, member)                 \
 	}
 	SYMBOL(Create),
 	SYMBOL(Destroy),
@@ -100,15 +97,12 @@ static const struct {
 
 static int resolve(struct cublaslt *lt, struct why *why)
 {
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *p = dlsym(lt->library, symbols[i].name);
+	const char *missing = stress_library_load(
+		symbols, ARRAY_LEN(symbols), stress_library_find, lt->library, &lt->f);
 
-		if (!p) {
-			why_set(why, "%s has no %s: cuBLAS 11 or newer is needed", lt->path,
-				symbols[i].name);
-			return -ENOSYS;
-		}
-		memcpy((char *)&lt->f + symbols[i].offset, &p, sizeof(p));
+	if (missing) {
+		why_set(why, "%s has no %s: cuBLAS 11 or newer is needed", lt->path, missing);
+		return -ENOSYS;
 	}
 	return 0;
 }
@@ -166,15 +160,10 @@ int cublaslt_open(const char *library, struct cublaslt **ret, struct why *why)
 	static const char *const names[] = {
 		"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"};
 	struct cublaslt *lt = xcalloc(1, sizeof(*lt));
-	Dl_info info;
 	int r = 0;
 
-	if (library) {
-		lt->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	}
-	for (size_t i = 0; !library && !lt->library && i < ARRAY_LEN(names); i++) {
-		lt->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	}
+	lt->library = library ? stress_library_open(&library, 1, NULL)
+			      : stress_library_open(names, ARRAY_LEN(names), NULL);
 	if (!lt->library) {
 		why_set(why,
 			"cuBLASLt is not installed (looked for %s); rows that need it are left out",
@@ -182,13 +171,13 @@ int cublaslt_open(const char *library, struct cublaslt **ret, struct why *why)
 		cublaslt_close(lt);
 		return -ENOENT;
 	}
-	text_copy(lt->path, sizeof(lt->path), library ? library : "libcublasLt");
-	void *symbol = dlsym(lt->library, "cublasLtCreate");
+	void *symbol = stress_library_symbol(lt->library, "cublasLtCreate");
+	const char *file = stress_library_file(symbol);
 
-	if (symbol && dladdr(symbol, &info) && info.dli_fname) {
+	text_copy(lt->path, sizeof(lt->path), file ? file : library ? library : "libcublasLt");
+	if (file) {
 		struct build_id_query q = {(uintptr_t)symbol, lt->build_id, sizeof(lt->build_id)};
 
-		text_copy(lt->path, sizeof(lt->path), info.dli_fname);
 		dl_iterate_phdr(read_build_id, &q);
 	}
 	r = resolve(lt, why);
@@ -238,9 +227,7 @@ void cublaslt_close(struct cublaslt *lt)
 	if (lt->handle) {
 		lt->f.Destroy(lt->handle);
 	}
-	if (lt->library) {
-		dlclose(lt->library);
-	}
+	stress_library_close(lt->library);
 	free(lt);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/cuda_api.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,26 +10,21 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "stress/library.h"
 
-/* The symbol, the version of its prototype, and its name for plain dlsym. */
-struct entry {
-	const char *name;
-	const char *plain;
-	int version;
-	bool optional;
-	size_t offset;
-};
+/* cuGetProcAddress takes the bare name and the version; the plain name has the version in it. */
+enum { BARE, PLAIN };
 
 #define NEED(member, plain, version)                                                               \
 	{                                                                                          \
-		"cu" #member, plain, version, false, offsetof(struct cuda_api, member)             \
+		{"cu" #member, plain}, version, false, offsetof(struct cuda_api, member)           \
 	}
 #define WANT(member, plain, version)                                                               \
 	{                                                                                          \
-		"cu" #member, plain, version, true, offsetof(struct cuda_api, member)              \
+		{"cu" #member, plain}, version, true, offsetof(struct cuda_api, member)            \
 	}
 
-static const struct entry entries[] = {
+static const struct stress_symbol symbols[] = {
 	NEED(Init, "cuInit", 2000),
 	NEED(DriverGetVersion, "cuDriverGetVersion", 2020),
 	NEED(GetErrorName, "cuGetErrorName", 6000),
@@ -92,44 +86,34 @@ struct lookup {
 	CUresult (*v2)(const char *name, void **ret, int version, uint64_t flags, int *status);
 };
 
-/* dlsym's result is an object pointer; POSIX lets it be a function, ISO C wants a copy. */
-static void put(void *slot, void *symbol)
+static void *find(void *data, const struct stress_symbol *s)
 {
-	memcpy(slot, &symbol, sizeof(symbol));
-}
-
-static void *find(const struct lookup *l, const struct entry *e)
-{
+	const struct lookup *l = data;
 	void *p = NULL;
 	int status = 0;
 
-	if (l->v2 && l->v2(e->name, &p, e->version, 0, &status) == CUDA_SUCCESS && p) {
+	if (l->v2 && l->v2(s->name[BARE], &p, s->version, 0, &status) == CUDA_SUCCESS && p) {
 		return p;
 	}
-	if (!l->v2 && l->v1 && l->v1(e->name, &p, e->version, 0) == CUDA_SUCCESS && p) {
+	if (!l->v2 && l->v1 && l->v1(s->name[BARE], &p, s->version, 0) == CUDA_SUCCESS && p) {
 		return p;
 	}
-	return dlsym(l->handle, e->plain);
+	return stress_library_symbol(l->handle, s->name[PLAIN]);
 }
 
 static int resolve(struct cuda_api *api, struct why *why)
 {
 	struct lookup l = {.handle = api->handle};
 
-	put(&l.v1, dlsym(api->handle, "cuGetProcAddress"));
-	put(&l.v2, dlsym(api->handle, "cuGetProcAddress_v2"));
-	for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
-		const struct entry *e = &entries[i];
-		void *p = find(&l, e);
+	stress_library_put(&l.v1, stress_library_symbol(api->handle, "cuGetProcAddress"));
+	stress_library_put(&l.v2, stress_library_symbol(api->handle, "cuGetProcAddress_v2"));
+	const char *missing = stress_library_load(symbols, ARRAY_LEN(symbols), find, &l, api);
 
-		if (!p && !e->optional) {
-			why_set(why,
-				"%s has no %s: the driver is too old, CUDA 11.4 (470) or newer is "
-				"needed",
-				api->path, e->name);
-			return -ENOSYS;
-		}
-		put((char *)api + e->offset, p);
+	if (missing) {
+		why_set(why,
+			"%s has no %s: the driver is too old, CUDA 11.4 (470) or newer is needed",
+			api->path, missing);
+		return -ENOSYS;
 	}
 	return 0;
 }
@@ -176,52 +160,41 @@ static int start(struct cuda_api *api, struct why *why)
 
 int cuda_api_path(const char *library, const char *symbol, char *ret, size_t size)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-	void *init = handle ? dlsym(handle, symbol) : NULL;
-	Dl_info info;
-	int r = -ENOENT;
+	void *handle = stress_library_open(&library, 1, NULL);
+	const char *file =
+		handle ? stress_library_file(stress_library_symbol(handle, symbol)) : NULL;
 
-	if (init && dladdr(init, &info) && info.dli_fname) {
-		char *real = realpath(info.dli_fname, NULL);
+	if (file) {
+		char *real = realpath(file, NULL);
 
-		text_copy(ret, size, real ? real : info.dli_fname);
+		text_copy(ret, size, real ? real : file);
 		free(real);
-		r = 0;
 	}
-	if (handle) {
-		dlclose(handle);
-	}
-	return r;
+	stress_library_close(handle);
+	return file ? 0 : -ENOENT;
 }
 
 int cuda_api_init(struct cuda_api *ret, const char *library, struct why *why)
 {
 	struct cuda_api api = {0};
-	const char *name = library ? library : "libcuda.so.1";
-	Dl_info info;
+	const char *name = library ? library : "libcuda.so.1", *reason = NULL;
 
-	api.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	api.handle = stress_library_open(&name, 1, &reason);
 	if (!api.handle) {
-		const char *reason = dlerror();
-
 		why_set(why, "%s; no NVIDIA driver library: install the driver's user space",
-			reason ? reason : name);
+			reason);
 		return -ENOENT;
 	}
-	void *init = dlsym(api.handle, "cuInit");
+	const char *file = stress_library_file(stress_library_symbol(api.handle, "cuInit"));
 
-	if (init && dladdr(init, &info) && info.dli_fname) {
-		text_copy(api.path, sizeof(api.path), info.dli_fname);
-	} else {
-		text_copy(api.path, sizeof(api.path), name);
-	}
+	text_copy(api.path, sizeof(api.path), file ? file : name);
 	int r = resolve(&api, why);
 
 	if (r == 0) {
 		r = start(&api, why);
 	}
 	if (r < 0) {
-		dlclose(api.handle);
+		stress_library_close(api.handle);
 		return r;
 	}
 	*ret = api;
@@ -231,7 +204,7 @@ int cuda_api_init(struct cuda_api *ret, const char *library, struct why *why)
 void cuda_api_finish(struct cuda_api *api)
 {
 	if (api->handle) {
-		dlclose(api->handle);
+		stress_library_close(api->handle);
 		api->handle = NULL;
 	}
 }

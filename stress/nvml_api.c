@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stress/nvml_api.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,26 +8,20 @@
 #include <string.h>
 
 #include "base/macros.h"
-
-/* A slot of the table and the names under which its prototype is found, the first one first. */
-struct entry {
-	const char *name[2];
-	bool optional;
-	size_t offset;
-};
+#include "stress/library.h"
 
 #define SLOT(member) offsetof(struct nvml_api, member)
 #define NEED(member, ...)                                                                          \
 	{                                                                                          \
-		{__VA_ARGS__}, false, SLOT(member)                                                 \
+		{__VA_ARGS__}, 0, false, SLOT(member)                                              \
 	}
 #define WANT(member, ...)                                                                          \
 	{                                                                                          \
-		{__VA_ARGS__}, true, SLOT(member)                                                  \
+		{__VA_ARGS__}, 0, true, SLOT(member)                                               \
 	}
 #define SAME(member) WANT(member, "nvml" #member)
 
-static const struct entry entries[] = {
+static const struct stress_symbol symbols[] = {
 	NEED(Init, "nvmlInit_v2"),
 	NEED(Shutdown, "nvmlShutdown"),
 	NEED(DeviceGetHandleByPciBusId, "nvmlDeviceGetHandleByPciBusId_v2"),
@@ -68,19 +61,12 @@ static const struct entry entries[] = {
 
 static int resolve(struct nvml_api *api, const char *library, struct why *why)
 {
-	for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
-		const struct entry *e = &entries[i];
-		void *p = NULL;
+	const char *missing = stress_library_load(
+		symbols, ARRAY_LEN(symbols), stress_library_find, api->handle, api);
 
-		for (size_t n = 0; !p && n < ARRAY_LEN(e->name) && e->name[n]; n++) {
-			p = dlsym(api->handle, e->name[n]);
-		}
-		if (!p && !e->optional) {
-			why_set(why, "%s has no %s: the driver is too old", library, e->name[0]);
-			return -ENOSYS;
-		}
-		/* dlsym's result is an object pointer; ISO C wants a copy, not a cast. */
-		memcpy((char *)api + e->offset, &p, sizeof(p));
+	if (missing) {
+		why_set(why, "%s has no %s: the driver is too old", library, missing);
+		return -ENOSYS;
 	}
 	return 0;
 }
@@ -88,15 +74,12 @@ static int resolve(struct nvml_api *api, const char *library, struct why *why)
 int nvml_api_init(struct nvml_api *ret, const char *library, struct why *why)
 {
 	struct nvml_api api = {0};
-	const char *name = library ? library : "libnvidia-ml.so.1";
+	const char *name = library ? library : "libnvidia-ml.so.1", *reason = NULL;
 	char buf[NVML_ERROR_MAX];
 
-	api.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	api.handle = stress_library_open(&name, 1, &reason);
 	if (!api.handle) {
-		const char *reason = dlerror();
-
-		why_set(why, "%s; clocks and temperatures of the GPU cannot be read",
-			reason ? reason : name);
+		why_set(why, "%s; clocks and temperatures of the GPU cannot be read", reason);
 		return -ENOENT;
 	}
 	int r = resolve(&api, name, why);
@@ -115,7 +98,7 @@ int nvml_api_init(struct nvml_api *ret, const char *library, struct why *why)
 		}
 	}
 	if (r < 0) {
-		dlclose(api.handle);
+		stress_library_close(api.handle);
 		return r;
 	}
 	*ret = api;
@@ -126,7 +109,7 @@ void nvml_api_finish(struct nvml_api *api)
 {
 	if (api->handle) {
 		api->Shutdown();
-		dlclose(api->handle);
+		stress_library_close(api->handle);
 		api->handle = NULL;
 	}
 }
