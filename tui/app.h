@@ -74,7 +74,10 @@ struct tui_window {
 	uint64_t low_since_ns; /* since when the axis is wider than needed */
 	struct runs_hist hist; /* of the window, 1 % */
 	struct tui_figures figures;
-	uint64_t figured_ns;
+	uint64_t figured_ns; /* when the figures were made; 0: they are to be made anew */
+	struct {
+		uint64_t end_ns, span_ns, samples;
+	} figured; /* of what */
 	/* Worked out only while a view shows them. */
 	bool want_layers;
 	struct tui_figures layer[TUI_LAYERS];

@@ -180,7 +180,9 @@ static void include_band(const struct tui_band *b, double p50, double *lo, doubl
 	}
 }
 
-static void update_scale(struct tui_window *w, const struct tui_band *band, uint64_t now_ns)
+/* AT_ONCE: without the patience that spares a moving picture an axis that jumps. */
+static void update_scale(
+	struct tui_window *w, const struct tui_band *band, bool at_once, uint64_t now_ns)
 {
 	const struct runs_hist *h = &w->hist;
 	if (h->total == 0) {
@@ -196,7 +198,7 @@ static void update_scale(struct tui_window *w, const struct tui_band *band, uint
 	bool grown = w->y.lo != before.lo || w->y.hi != before.hi;
 	if (same || grown) {
 		w->low_since_ns = now_ns;
-	} else if (now_ns - w->low_since_ns > shrink_after_ns) {
+	} else if (at_once || now_ns - w->low_since_ns > shrink_after_ns) {
 		w->y = wanted;
 		w->low_since_ns = now_ns;
 	}
@@ -232,17 +234,25 @@ void tui_window_update(struct tui_window *w, const struct tui_live *live, enum t
 	}
 
 	bool heat_fits = w->heat.cols == w->heat_cols && w->heat.rows == w->heat_rows;
-	bool due = w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns;
+	uint64_t span = n * width;
+	/* No other redraw may follow on a picture that stands: it is right at once. */
+	uint64_t samples = w->frozen ? 0 : live->samples;
+	bool other = w->figured.end_ns != w->end_ns || w->figured.span_ns != span ||
+		     w->figured.samples != samples;
+	bool due =
+		w->figured_ns == 0 || now_ns - w->figured_ns >= figures_ns || (w->stands && other);
 	if (!due && (w->heat_cols == 0 || heat_fits)) {
 		return;
 	}
-	uint64_t span = n * width;
 	uint64_t from = w->end_ns - MIN(span, w->end_ns);
 	runs_hist_reset(&w->hist);
 	runs_series_hist(s, from, w->end_ns, &w->hist);
 	tui_figures_make(&w->hist, &live->status, &w->figures);
 	w->figured_ns = now_ns;
-	update_scale(w, band, now_ns);
+	w->figured.end_ns = w->end_ns;
+	w->figured.span_ns = span;
+	w->figured.samples = samples;
+	update_scale(w, band, stands_still(live) && !w->frozen, now_ns);
 	if (w->want_layers) {
 		update_layers(w, live, from);
 	}
