@@ -63,6 +63,7 @@ void tui_app_start(struct tui_app *a)
 		tui_app_say(a, TUI_TONE_BAD, "%s", why.text);
 		return;
 	}
+	a->waits[0] = '\0';
 	if (a->fleet.wanted) {
 		start_fleet(a);
 	}
@@ -141,8 +142,7 @@ void tui_app_record(struct tui_app *a)
 	if (a->keep.session) {
 		tui_keep_stop(&a->keep, &a->live.status, RUNS_STOPPED, "");
 		tui_app_event(a, TUI_TONE_PLAIN, "recording ended");
-		tui_app_say(a, TUI_TONE_GOOD, "the run is stored as '%s'", a->keep.label);
-		a->library.loaded = false;
+		tui_app_say(a, TUI_TONE_PLAIN, "storing the run");
 		return;
 	}
 	if (!tui_live_active(&a->live)) {

@@ -161,7 +161,10 @@ static void describe_state(
 	char *t = ret->text;
 	size_t size = sizeof(ret->text);
 	if (!l->have_status) {
-		snprintf(t, size, "not started");
+		bool waits = *a->waits;
+		ret->style = waits ? TUI_NOTE : ret->style;
+		snprintf(t, size, "not started%s%s%s", waits ? ": " : "", a->waits,
+			waits ? "; s starts the stress" : "");
 		return;
 	}
 	if (l->worker && l->want_stop && st->phase < STRESS_DONE) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/text.h"
 
@@ -18,6 +19,19 @@ const char *tui_count(uint64_t n, char buf[static TUI_COUNT_MAX])
 		buf[out++] = digits[i];
 	}
 	buf[out] = '\0';
+	return buf;
+}
+
+const char *tui_date(int64_t unix_ns, char buf[static TUI_DATE_MAX])
+{
+	time_t t = (time_t)(unix_ns / 1000000000);
+	struct tm tm;
+	char clock[16];
+	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%b %H:%M", &tm)) {
+		text_copy(buf, TUI_DATE_MAX, "-");
+	} else {
+		snprintf(buf, TUI_DATE_MAX, "%d %s", tm.tm_mday, clock);
+	}
 	return buf;
 }
 

@@ -12,3 +12,7 @@ void tui_figures_line(const struct tui_app *a, struct tui_canvas *c, struct tui_
 enum { TUI_COUNT_MAX = 32 };
 /* "1,204,331". Returns BUF. */
 const char *tui_count(uint64_t n, char buf[static TUI_COUNT_MAX]);
+
+enum { TUI_DATE_MAX = 32 };
+/* UNIX ns as "30 Nov 17:47", local time. Returns BUF. */
+const char *tui_date(int64_t unix_ns, char buf[static TUI_DATE_MAX]);

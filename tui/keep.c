@@ -97,6 +97,17 @@ static unsigned poll_load(struct tui_keep *k, const char **ret_record, size_t *r
 	return TUI_KEEP_LOADED;
 }
 
+/* What became of *TICKET, as runs_recorder_done() says it; once decided it is forgotten. */
+static int poll_ticket(struct tui_keep *k, uint64_t *ticket)
+{
+	int done = *ticket ? runs_recorder_done(k->recorder, *ticket) : 0;
+	if (done < 0) {
+		why_set(&k->why, "%s", *k->state.why ? k->state.why : strerror(-done));
+	}
+	*ticket = done ? 0 : *ticket;
+	return done;
+}
+
 unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_len)
 {
 	*ret_record = NULL;
@@ -110,14 +121,14 @@ unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_
 	news |= (before.waiting_ns > lag_ns) != (k->state.waiting_ns > lag_ns) ? TUI_KEEP_CHANGED
 									       : 0;
 	news |= poll_load(k, ret_record, ret_len);
-	int done = k->mark_ticket ? runs_recorder_done(k->recorder, k->mark_ticket) : 0;
+	int done = poll_ticket(k, &k->mark_ticket);
 	if (done) {
-		k->mark_ticket = 0;
 		k->baseline.stored = done == 1;
-		if (done < 0) {
-			why_set(&k->why, "%s", *k->state.why ? k->state.why : strerror(-done));
-		}
 		news |= done == 1 ? TUI_KEEP_MARKED : TUI_KEEP_UNMARKED;
+	}
+	done = poll_ticket(k, &k->end_ticket);
+	if (done) {
+		news |= done == 1 ? TUI_KEEP_STORED : TUI_KEEP_NOT_STORED;
 	}
 	return news;
 }
@@ -210,7 +221,7 @@ void tui_keep_stop(struct tui_keep *k, const struct stress_status *st, enum runs
 	const char *reason)
 {
 	if (k->session) {
-		runs_session_end(k->session, st, state, reason);
+		k->end_ticket = runs_session_end(k->session, st, state, reason);
 		k->session = NULL;
 	}
 }

@@ -34,8 +34,8 @@ struct tui_keep {
 	struct runs_recorder_state state;
 	struct why why;
 	struct tui_baseline baseline;
-	uint64_t mark_ticket, load_ticket; /* under way; 0: none */
-	char asked[64];                    /* what the last load asked for */
+	uint64_t mark_ticket, load_ticket, end_ticket; /* under way; 0: none */
+	char asked[64];                                /* what the last load asked for */
 };
 
 /* STORE NULL: the user's own. NONE: keep nothing. Without a store the screen works on and says
@@ -48,10 +48,12 @@ int tui_keep_fd(const struct tui_keep *k); /* -1: no recorder */
 
 enum tui_keep_news {
 	TUI_KEEP_NOTHING = 0,
-	TUI_KEEP_CHANGED = 1,  /* the state */
-	TUI_KEEP_LOADED = 2,   /* a baseline of before is there */
-	TUI_KEEP_MARKED = 4,   /* the mark is on the disk */
-	TUI_KEEP_UNMARKED = 8, /* it could not be stored: state.why or why */
+	TUI_KEEP_CHANGED = 1,     /* the state */
+	TUI_KEEP_LOADED = 2,      /* a baseline of before is there */
+	TUI_KEEP_MARKED = 4,      /* the mark is on the disk */
+	TUI_KEEP_UNMARKED = 8,    /* it could not be stored: why */
+	TUI_KEEP_STORED = 16,     /* the run that was recorded is on the disk, to its end */
+	TUI_KEEP_NOT_STORED = 32, /* it is not, or not to its end: why */
 };
 /* A mask of news. On LOADED, *ret_record is the machine then (a capture; owned by K until the
  * next load), NULL when none was kept. */

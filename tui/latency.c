@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "tui/chrome.h"
+#include "tui/figures.h"
 #include "tui/window.h"
 
 static void stress_remark(const struct tui_app *a, char *buf, size_t size)
@@ -51,18 +51,14 @@ static const char *why_empty(const struct tui_app *a)
 static void draw_legend(const struct tui_app *a, struct tui_canvas *c, struct tui_rect row)
 {
 	const struct tui_baseline *b = &a->keep.baseline;
-	char t[TEXT_TIME_MAX], date[32] = "", text[400];
-	time_t marked = (time_t)(b->marked / 1000000000);
-	struct tm tm;
-	if (localtime_r(&marked, &tm)) {
-		strftime(date, sizeof(date), "%e %b %H:%M", &tm);
-	}
+	char t[TEXT_TIME_MAX], date[TUI_DATE_MAX], text[400];
+	tui_date(b->marked, date);
 	tui_put(c, row, 1, 0, TUI_BASELINE, c->glyphs->dash);
 	tui_put(c, row, 2, 0, TUI_BASELINE, c->glyphs->dash);
 	snprintf(text, sizeof(text), "%s p50 %s ±%.1f %%, %s%s", *b->name ? b->name : "baseline",
 		text_ns((uint64_t)b->band.p50, t),
-		(b->band.p95 - b->band.p5) / 2 / b->band.p50 * 100,
-		date[0] == ' ' ? date + 1 : date, b->same_boot ? "" : ", another boot");
+		(b->band.p95 - b->band.p5) / 2 / b->band.p50 * 100, date,
+		b->same_boot ? "" : ", another boot");
 	int x = tui_text_fit(c, row, 4, 0, row.w - 5, TUI_BASELINE, text);
 	if (a->since.n && x + 12 < row.w) {
 		tui_changes_join(&a->since, text, sizeof(text));

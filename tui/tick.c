@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "runs/session.h"
 #include "tui/app.h"
 #include "tui/window.h"
@@ -16,10 +17,9 @@ static void start_on_cpu(struct tui_app *a)
 	double load;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (getloadavg(&load, 1) != 1) {
-		tui_app_say(a, TUI_TONE_NOTE, "the CPU's load is not known: s starts the stress");
+		text_copy(a->waits, sizeof(a->waits), "the CPU's load is not known");
 	} else if (load > 0.25 * (double)cpus + 0.25) {
-		tui_app_say(a, TUI_TONE_NOTE, "the CPU is in use (load %.1f): s starts the stress",
-			load);
+		snprintf(a->waits, sizeof(a->waits), "the CPU is in use (load %.1f)", load);
 	} else {
 		tui_app_start(a);
 	}
@@ -55,7 +55,7 @@ static void start_on_gpu(struct tui_app *a)
 		tui_app_start(a);
 		break;
 	default:
-		tui_app_say(a, TUI_TONE_NOTE, "%s: s starts the stress", a->neighbours.who);
+		text_copy(a->waits, sizeof(a->waits), a->neighbours.who);
 		break;
 	}
 }
@@ -72,7 +72,7 @@ static void decide_start(struct tui_app *a)
 		a->neighbours.asked) {
 		return;
 	}
-	a->decided = true;
+	a->decided = a->dirty = true;
 	const char *backend = a->live.config.backend;
 	const struct pcie_device *gpu = strcmp(backend, "cpu") != 0 ? wanted_gpu(a) : NULL;
 	if (a->options.start == TUI_START_NEVER || tui_live_active(&a->live)) {
@@ -81,11 +81,10 @@ static void decide_start(struct tui_app *a)
 	if (a->options.start == TUI_START_NOW || !strcmp(backend, "script")) {
 		tui_app_start(a);
 	} else if (a->modal.kind != TUI_MODAL_NONE) {
-		tui_app_say(
-			a, TUI_TONE_NOTE, "nothing starts by itself after a crash: s starts it");
+		text_copy(a->waits, sizeof(a->waits), "nothing starts by itself after a crash");
 	} else if (a->options.source && strcmp(a->options.source, "live") != 0) {
-		tui_app_say(a, TUI_TONE_NOTE,
-			"the machine shown is not the one that would run it: s starts the stress");
+		text_copy(a->waits, sizeof(a->waits),
+			"the machine shown is not the one that would run it");
 	} else if (!gpu) {
 		start_on_cpu(a);
 	} else if (!strcmp(gpu->power, "suspended") || !strcmp(gpu->power, "D3cold")) {
@@ -108,7 +107,6 @@ static void end_recording(struct tui_app *a, const struct stress_status *st)
 	bool failed = st->phase != STRESS_DONE;
 	tui_keep_stop(&a->keep, st, failed ? RUNS_FAILED : RUNS_STOPPED,
 		failed || st->ended ? st->why : "");
-	a->library.loaded = false;
 	tui_app_event(a, failed ? TUI_TONE_NOTE : TUI_TONE_PLAIN, "recording ended");
 }
 
@@ -351,6 +349,13 @@ static void tick_store(struct tui_app *a)
 	}
 	if (news & TUI_KEEP_UNMARKED) {
 		tui_app_say(a, TUI_TONE_BAD, "the baseline could not be stored: %s", k->why.text);
+	}
+	if (news & TUI_KEEP_STORED) {
+		tui_app_say(a, TUI_TONE_GOOD, "the run is stored as '%s'", k->label);
+		a->library.loaded = false; /* there is one more */
+	}
+	if (news & TUI_KEEP_NOT_STORED) {
+		tui_app_say(a, TUI_TONE_BAD, "the run could not be stored: %s", k->why.text);
 	}
 	if (news & TUI_KEEP_CHANGED) {
 		a->dirty = true;

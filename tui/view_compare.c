@@ -112,6 +112,24 @@ static void draw_ladder(struct tui_pen *p, enum runs_verdict at, const char *why
 	}
 }
 
+/* When the baseline was marked, and whether it will come back. */
+static void draw_kept(const struct tui_app *a, struct tui_pen *p)
+{
+	const struct tui_keep *k = &a->keep;
+	char when[TUI_DATE_MAX];
+	if (*k->baseline.name) { /* runs of the store */
+		return;
+	}
+	tui_date(k->baseline.marked, when);
+	if (k->baseline.stored) {
+		tui_pen_line(p, 0, TUI_FAINT, "marked %s, stored", when);
+	} else if (k->mark_ticket) {
+		tui_pen_line(p, 0, TUI_FAINT, "marked %s, being stored", when);
+	} else {
+		tui_pen_line(p, 0, TUI_NOTE, "marked %s, not stored: %s", when, k->why.text);
+	}
+}
+
 static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
 {
 	const struct tui_baseline *b = &a->keep.baseline;
@@ -135,6 +153,7 @@ static void draw_baseline(const struct tui_app *a, struct tui_pen *p)
 	draw_times(p, "max", (double)b->hist.max, (double)f->max);
 	char n[2][TUI_COUNT_MAX];
 	draw_line(p, "samples", tui_count(b->hist.total, n[0]), tui_count(f->n, n[1]), NAN, false);
+	draw_kept(a, p);
 	draw_ladder(p, RUNS_DESCRIPTION,
 		b->same_boot ? "both of this boot: of the moment" : "one boot a side");
 	tui_pen_wrap(p, 0, TUI_FAINT,

@@ -126,6 +126,7 @@ void scene_baseline(struct scene *s)
 		(double)runs_hist_quantile(&b->hist, 0.5),
 		(double)runs_hist_quantile(&b->hist, 0.95)};
 	b->marked = (int64_t)1714564980 * 1000000000;
+	b->stored = true;
 	text_copy(b->backend, sizeof(b->backend), "cpu");
 	tui_changes_add(&s->app.since, "BIOS 1.20 → 1.31");
 	tui_changes_add(&s->app.since, "01:00.0 BAR 1 256 MiB → 32 GiB");

@@ -418,6 +418,40 @@ static void many_devices_stay_quick(void **state)
 	scene_destroy(s);
 }
 
+/* Nothing redraws a screen on which nothing moves: what one redraw shows, the next one does too. */
+static void what_stands_is_right_at_once(void **state)
+{
+	(void)state;
+	static const struct {
+		int w, h;
+	} to[] = {{70, 20}, {120, 44}, {90, 30}};
+	struct scene *s = scene_create("demo", 100, 30, TUI_UTF8);
+	scene_phase(s, STRESS_PAUSED, true);
+	scene_run(s, 80);
+	for (size_t i = 0; i < ARRAY_LEN(to); i++) {
+		tui_canvas_resize(&s->canvas, to[i].w, to[i].h);
+		_cleanup_free_ char *now = scene_text(s);
+		s->app.now_ns += 10000000000u;
+		_cleanup_free_ char *later = scene_text(s);
+		assert_string_equal(now, later);
+	}
+	scene_destroy(s);
+}
+
+/* Why nothing runs stays until something does. */
+static void waiting_is_explained(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 100, 30, TUI_UTF8);
+	s->app.live.have_status = false;
+	strcpy(s->app.waits, "the CPU is in use (load 3.0)");
+	tui_app_tick(&s->app, s->app.now_ns + 60000000000u);
+	_cleanup_free_ char *text = scene_text(s);
+	assert_non_null(
+		strstr(text, "not started: the CPU is in use (load 3.0); s starts the stress"));
+	scene_destroy(s);
+}
+
 int main(int argc, char **argv)
 {
 	/* A form that is taken starts a worker: this program again. It has nothing to say. */
@@ -437,6 +471,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(studies_and_their_verdicts),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
+		cmocka_unit_test(what_stands_is_right_at_once),
+		cmocka_unit_test(waiting_is_explained),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
