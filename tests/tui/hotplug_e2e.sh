@@ -25,7 +25,7 @@ session 200x40
 keys "stty -g >$dir/before; clear; umockdev-wrapper $PLUG $dir/orders $BARSCOPE --script $dir/s --store $dir/store.db; echo status=\$?; stty -g >$dir/after" Enter
 expect 3000 '41:00.0' 'the GPU of the mocked machine'
 expect 3000 '1 GPU, ' 'one GPU'
-expect 3000 'running' 'the stress runs beside it'
+expect_state 3000 'running' 'the stress runs beside it'
 
 say 'a GPU is plugged in'
 order plug
@@ -49,24 +49,18 @@ expect 3000 '42:00.0.*(gone|removed)' 'its going in the lane'
 keys 1
 expect 3000 '1 GPU, ' 'one GPU again'
 keys q
-expect 3000 'status=0' 'quit'
-for _ in $(seq 50); do
-    cmp -s "$dir/before" "$dir/after" && break
-    sleep 0.2
-done
-cmp -s "$dir/before" "$dir/after" || bad "the terminal's settings differ"
+sane 0 'quit'
 
 say 'a GPU that somebody else uses is left alone, a free one is not'
 fakes="LD_LIBRARY_PATH=$FAKES"
 keys "clear; $fakes FAKE_NVML=processes=2 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
-expect 3000 '41:00.0 is in use by process 1000.*and 1 more: s starts' 'the other user is named'
-expect 3000 'not started|is in use' 'nothing runs'
+expect_state 3000 'not started: 0000:41:00.0 is in use by process 1000.*and 1 more; s starts' 'the other user is named'
 keys q
-expect 3000 'status=0' 'quit'
+expect 3000 '^status=0$' 'quit'
 keys "clear; $fakes FAKE_NVML=processes=0 umockdev-wrapper $PLUG $dir/orders $BARSCOPE --store $dir/store.db; echo status=\$?" Enter
-expect 3000 'starting|warming up|running|s starts another' 'it starts on a free GPU'
+expect_state 3000 'starting|warming up|running|s starts another' 'it starts on a free GPU'
 keys q
-expect 3000 'status=0' 'quit'
+expect 3000 '^status=0$' 'quit'
 
 say 'all GPUs at once: one works, of the other it is said that it does not'
 keys "clear; $fakes umockdev-wrapper $PLUG $dir/orders $BARSCOPE --no-start --shape 1x256x256 --store $dir/store.db; echo status=\$?" Enter
@@ -78,17 +72,17 @@ expect 1500 '─ What runs ─' 'the form'
 keys Tab Right
 expect 1500 'all GPUs' 'the choice'
 keys Enter
-expect 3000 'running .*on 2 GPUs, 0000:' 'both are started'
+expect_state 3000 'running .*on 2 GPUs, 0000:41' 'both are started'
 keys 5
-expect 3000 '0000:42:00.0: the NVIDIA driver has no device' 'the one that failed'
+expect 3000 '^.*[0-9] 0000:42:00.0: the NVIDIA driver has no device' 'the one that failed, in the lane'
 keys D
-expect 3000 'the NVIDIA driver has no device at 0000:42:00.0' 'the other one is shown'
+expect_state 3000 'the NVIDIA driver has no device at 0000:42:00.0.*s starts' 'the other one is shown'
 keys D
-expect 3000 'running .*on 2 GPUs, 0000:41' 'and the first again'
+expect_state 3000 'running .*on 2 GPUs, 0000:41' 'and the first again'
 keys s
-expect 5000 'stopped' 'both stop'
+expect_state 5000 'stopped' 'both stop'
 keys q
-expect 3000 'status=0' 'quit'
+expect 3000 '^status=0$' 'quit'
 
 [ $failed = 0 ] && say 'all as it should be'
 exit $failed
