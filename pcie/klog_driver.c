@@ -147,8 +147,7 @@ static void on_resize_try(struct klog *k, uint32_t dev, const uint64_t *v, const
 static void on_resize_failed(struct klog *k, uint32_t dev, const uint64_t *v, const char *s)
 {
 	(void)v, (void)s;
-	klog_say(k, dev, PCIE_SAID_RESIZE_FAILED, 0);
-	klog_resize_failed(k, dev);
+	klog_say(k, dev, PCIE_SAID_RESIZE_FAILED, klog_resize_failed(k, dev));
 }
 
 static void on_resize_to_failed(struct klog *k, uint32_t dev, const uint64_t *v, const char *s)

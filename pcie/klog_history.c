@@ -172,6 +172,13 @@ static void apply(struct klog *k, struct klog_resource *r, enum klog_verb verb,
 			r->state = KLOG_ASSIGNED;
 		}
 		return;
+	case KLOG_SAYS_RESERVED:
+		if (address && r->state == KLOG_NOTHING) {
+			take_type(r, g);
+			take_address(r, g);
+			r->state = KLOG_ASSIGNED;
+		}
+		return;
 	default:
 		return;
 	}
@@ -199,6 +206,9 @@ void klog_said(struct klog *k, uint32_t dev, int slot, enum klog_verb verb,
 	case KLOG_SAYS_CONFLICT:
 		klog_say(k, dev, PCIE_SAID_CONFLICT, (uint64_t)slot);
 		break;
+	case KLOG_SAYS_RESERVED:
+		klog_say(k, dev, PCIE_SAID_CANT_RESERVE, (uint64_t)slot);
+		break;
 	case KLOG_SAYS_NO_64BIT:
 		klog_say(k, dev, PCIE_SAID_NO_64BIT, (uint64_t)slot);
 		break;
@@ -209,14 +219,16 @@ void klog_said(struct klog *k, uint32_t dev, int slot, enum klog_verb verb,
 
 /* The resources of DEV that its driver released to resize one: how that ended. */
 
-void klog_resize_failed(struct klog *k, uint32_t dev)
+uint64_t klog_resize_failed(struct klog *k, uint32_t dev)
 {
+	uint64_t tried = 0;
 	for (int slot = 0; slot < KLOG_ROM; slot++) {
 		struct klog_resource *r = klog_find_resource(k, dev, slot);
 		if (!r || !r->in_resize) {
 			continue;
 		}
 		r->in_resize = false;
+		tried = r->tried > r->old_size ? MAX(tried, r->tried) : tried;
 		r->tried = 0; /* said now */
 		if (!r->has_old || (r->state == KLOG_ASSIGNED && r->base == r->old_base &&
 					   r->size == r->old_size)) {
@@ -232,6 +244,7 @@ void klog_resize_failed(struct klog *k, uint32_t dev)
 		}
 		klog_cite(k, &r->cites);
 	}
+	return tried;
 }
 
 void klog_resized(struct klog *k, uint32_t dev)

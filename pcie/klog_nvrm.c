@@ -152,10 +152,8 @@ bool klog_nvrm_message(struct klog *k, const char *s)
 	}
 	pci_id(k, dev, s);
 	if (kind != none) {
-		klog_say(k, dev, kind, 0);
-		if (kind == PCIE_SAID_RESIZE_FAILED) {
-			klog_resize_failed(k, dev);
-		}
+		uint64_t tried = kind == PCIE_SAID_RESIZE_FAILED ? klog_resize_failed(k, dev) : 0;
+		klog_say(k, dev, kind, tried);
 	}
 	return true;
 }

@@ -32,7 +32,7 @@ static const struct verb_words after_range[] = {
 	{"contains BAR", KLOG_SAYS_VF_SPACE},
 	{"failed to expand", KLOG_SAYS_CITED},
 	{"failed to add", KLOG_SAYS_CITED},
-	{"can't reserve", KLOG_SAYS_CONFLICT},
+	{"can't reserve", KLOG_SAYS_RESERVED},
 	{"released", KLOG_SAYS_RELEASED},
 	{"legacy IDE quirk", KLOG_SAYS_ENUMERATED},
 };
@@ -51,7 +51,7 @@ static const struct verb_words before_range[] = {
 	{"set to ", KLOG_SAYS_ASSIGNED}, /* 2.6.33 to 2.6.36 */
 	{"moved to ", KLOG_SAYS_CITED},
 	{"got res ", KLOG_SAYS_ASSIGNED}, /* 2.6.27 to 2.6.32 */
-	{"can't reserve ", KLOG_SAYS_CONFLICT},
+	{"can't reserve ", KLOG_SAYS_RESERVED},
 	{"can't handle ", KLOG_SAYS_NO_64BIT},
 	{"error updating ", KLOG_SAYS_CITED},
 	{"bogus alignment", KLOG_SAYS_CITED},

@@ -52,6 +52,7 @@ enum klog_verb {
 	KLOG_SAYS_NOT_ASSIGNED,
 	KLOG_SAYS_NOT_CLAIMED,
 	KLOG_SAYS_CONFLICT,
+	KLOG_SAYS_RESERVED, /* "can't reserve": it has an address, somebody else holds it */
 	KLOG_SAYS_NO_64BIT,
 	KLOG_SAYS_VF_SPACE,
 	KLOG_SAYS_CITED, /* belongs to the history, changes nothing */
@@ -234,8 +235,9 @@ void klog_said(struct klog *k, uint32_t dev, int slot, enum klog_verb verb,
 	const struct klog_range *g, bool from_driver);
 /* Before a message of a resource: those of a device that was found again are forgotten. */
 void klog_found_again(struct klog *k, uint32_t dev);
-/* DEV's driver said that its resize failed. */
-void klog_resize_failed(struct klog *k, uint32_t dev);
+/* DEV's driver said that its resize failed. Returns the size that the core found no room for
+ * meanwhile; 0: not told. */
+uint64_t klog_resize_failed(struct klog *k, uint32_t dev);
 void klog_resized(struct klog *k, uint32_t dev);
 
 /* klog_resource.c: a message of DEV that may be about a resource. */

@@ -265,6 +265,7 @@ enum pcie_statement_kind {
 	PCIE_SAID_LINK,           /* "available PCIe bandwidth, limited by"; VALUE: kb/s */
 	PCIE_SAID_SMALL_BAR,      /* xe/i915: small BAR device, reduced BAR size */
 	PCIE_SAID_CANT_ENABLE,    /* "can't enable device" */
+	PCIE_SAID_CANT_RESERVE,   /* "can't reserve": another owner; VALUE: BAR index */
 	PCIE_SAID_RESIZE_TRY,     /* driver or shell: tries to resize; VALUE: wanted bytes */
 	PCIE_SAID_CANNOT_FIT,     /* a bridge: its window is too small; VALUE: needed bytes */
 	PCIE_SAID_CONFLICT,       /* address conflict with the firmware's or another range */

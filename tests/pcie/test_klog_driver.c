@@ -126,7 +126,7 @@ static void statements_keep_their_value(void **state)
 		 "[0xfecf0000-0xfecf0fff] collisions\n",
 			PCIE_SAID_CONFLICT, 0},
 		{"pci 0000:03:00.0: BAR 1: can't reserve [mem 0xd0000000-0xdfffffff]\n",
-			PCIE_SAID_CONFLICT, 1},
+			PCIE_SAID_CANT_RESERVE, 1},
 		{"pci 0000:03:00.0: reg 0x14: can't handle BAR above 4GB (bus address "
 		 "0x6000000000)\n",
 			PCIE_SAID_NO_64BIT, 0},
