@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/check.h"
 #include "cli/layout.h"
 #include "pcie/log_explain.h"
@@ -98,36 +99,40 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 	       strcmp(v->rule->id, "above4g.setup");
 }
 
-static bool said_before(const struct pcie_gpu *g, const char *advice, size_t verdict, size_t n)
+/* The advice of one verdict, less what a verdict before it has said. */
+static void add_advice(const struct page *p, const struct pcie_verdict *v, struct text *said)
 {
-	for (size_t i = 0; i <= verdict; i++) {
-		for (size_t k = 0; k < (i == verdict ? n : g->verdict[i].nadvice); k++) {
-			if (!strcmp(g->verdict[i].advice[k], advice)) {
-				return true;
-			}
+	for (size_t k = 0; k < v->nadvice; k++) {
+		if (said->s && strstr(said->s, v->advice[k])) {
+			continue;
 		}
+		struct text t = {0};
+		unsigned number = 1;
+		for (const char *q = said->s; q && (q = strchr(q, '\n')); q++) {
+			number++;
+		}
+		text_addf(&t, "%u. %s", number, v->advice[k]);
+		if (number == 1) {
+			text_add(p->out, "  What to do\n");
+		}
+		cmd_wrapped(p->out, 4, 7, t.s);
+		text_finish(&t);
+		text_addf(said, "%s\n", v->advice[k]);
 	}
-	return false;
 }
 
 static void print_advice(const struct page *p, const struct pcie_gpu *g)
 {
-	unsigned number = 0;
-	for (size_t i = 0; i < g->nverdict; i++) {
-		const struct pcie_verdict *v = &g->verdict[i];
-		for (size_t k = 0; k < v->nadvice && is_shown(p, g, v); k++) {
-			struct text t = {0};
-			if (said_before(g, v->advice[k], i, k)) {
-				continue;
+	struct text said = {0};
+	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
+		for (size_t i = 0; i < g->nverdict; i++) {
+			const struct pcie_verdict *v = &g->verdict[i];
+			if ((int)v->level == level && is_shown(p, g, v)) {
+				add_advice(p, v, &said);
 			}
-			text_addf(&t, "%u. %s", ++number, v->advice[k]);
-			if (number == 1) {
-				text_add(p->out, "  What to do\n");
-			}
-			cmd_wrapped(p->out, 4, 7, t.s);
-			text_finish(&t);
 		}
 	}
+	text_finish(&said);
 }
 
 static void print_gpu(const struct page *p, const struct pcie_gpu *g)
@@ -141,11 +146,10 @@ static void print_gpu(const struct page *p, const struct pcie_gpu *g)
 			}
 		}
 	}
-	const char *cause = pcie_cause_name(g->cause);
 	if (g->cause != PCIE_CAUSE_NONE) {
+		_cleanup_free_ char *why = pcie_gpu_why(g);
 		struct text t = {0};
-		text_addf(&t, "Cause: %s%s%s", cause ? cause : "not known",
-			g->cause_text[0] ? ": " : "", g->cause_text);
+		text_addf(&t, "Cause: %s", why);
 		cmd_wrapped(p->out, 2, 9, t.s);
 		text_finish(&t);
 	}

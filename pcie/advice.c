@@ -18,6 +18,13 @@ enum {
 	NO_REALLOC = 1 << 9, /* pci=realloc is not on the command line */
 	UNSURE_PC = 1 << 10, /* the kind of machine is not known */
 	FAILED = 1 << 11,    /* a BAR has no address */
+	LOGGED = 1 << 12,    /* ... and the log has lines on it */
+	OPEN = 1 << 13,      /* ... it may be above 4 GiB, and nobody knows of room there */
+	TRIED = 1 << 14,     /* the driver tried a larger size */
+	ROOM = 1 << 15,      /* ... and there was no room */
+	BUSY = 1 << 16,      /* ... and the BAR was in use */
+	HUGE = 1 << 17,      /* a BAR without an address is too large for a place below 4 GiB */
+	HINTED = 1 << 18,    /* the kernel proposes pci=realloc */
 };
 
 static const struct {
@@ -38,6 +45,9 @@ static const struct {
 		"have none (before about 2014)"},
 	{PCIE_CAUSE_APERTURE_MISSING, UNSURE_PC, GUEST | APPLE,
 		"on a PC: look for \"Above 4G Decoding\" in the firmware setup, with CSM off"},
+	{PCIE_CAUSE_APERTURE_MISSING, HUGE | HINTED, 0,
+		"pci=realloc, which the kernel proposes, does not help: there is nothing above 4 GiB "
+		"to give out"},
 	{PCIE_CAUSE_APERTURE_TOO_SMALL, GUEST, 0,
 		"enlarge the guest's 64-bit PCI window (barscope plan prints the numbers)"},
 	{PCIE_CAUSE_APERTURE_TOO_SMALL, PC, GUEST | APPLE,
@@ -51,6 +61,12 @@ static const struct {
 		"sizes the port's window for it"},
 	{PCIE_CAUSE_WINDOW_TOO_SMALL, PLUGGED, 0,
 		"kernel command line: pci=realloc,hpmmioprefsize=SIZE (barscope plan prints SIZE)"},
+	{PCIE_CAUSE_WINDOW_TOO_SMALL, OPEN | PC, GUEST | APPLE | PLUGGED,
+		"in the firmware setup switch on \"Above 4G Decoding\" (CSM off), so that there is "
+		"room for larger windows"},
+	{PCIE_CAUSE_WINDOW_TOO_SMALL, OPEN | UNSURE_PC, GUEST | APPLE | PLUGGED,
+		"on a PC: \"Above 4G Decoding\" on in the firmware setup, CSM off, so that there is "
+		"room for larger windows"},
 	{PCIE_CAUSE_WINDOW_TOO_SMALL, NO_REALLOC, PLUGGED,
 		"try pci=realloc on the kernel command line; take it back if another device "
 		"vanishes"},
@@ -111,19 +127,65 @@ static const struct {
 	{PCIE_CAUSE_VF_BARS, 0, 0,
 		"switch SR-IOV off in the setup (or pci=realloc=off on the command line), so that "
 		"the card's own BARs come first"},
-	{PCIE_CAUSE_RESOURCE_CONFLICT, NO_REALLOC, 0, "try pci=realloc on the kernel command line"},
-	{PCIE_CAUSE_RESOURCE_CONFLICT, PC, GUEST,
+	{PCIE_CAUSE_RESOURCE_CONFLICT, FAILED | NO_REALLOC, 0,
+		"try pci=realloc on the kernel command line; take it back if another device "
+		"vanishes"},
+	{PCIE_CAUSE_RESOURCE_CONFLICT, FAILED | PC, GUEST,
 		"update the firmware; try the card in another slot"},
-	{PCIE_CAUSE_UNKNOWN, FAILED, 0,
-		"add the boot log (dmesg) with --with FILE: it says which window had no room"},
-	{PCIE_CAUSE_UNKNOWN, NVIDIA, FAILED | GUEST,
+	{PCIE_CAUSE_RESOURCE_CONFLICT, FAILED | UNSURE_PC, GUEST,
+		"update the firmware; try the card in another slot"},
+	{PCIE_CAUSE_UNKNOWN, FAILED | OPEN | PC, GUEST | APPLE,
+		"in the firmware setup switch on \"Above 4G Decoding\" (CSM off): without it a BAR "
+		"of this kind often finds no place"},
+	{PCIE_CAUSE_UNKNOWN, FAILED | OPEN | UNSURE_PC, GUEST | APPLE,
+		"on a PC: look for \"Above 4G Decoding\" in the firmware setup, with CSM off; in a "
+		"virtual machine: for the size of its 64-bit PCI window"},
+	{PCIE_CAUSE_UNKNOWN, FAILED | LOGGED | NO_REALLOC, 0,
+		"try pci=realloc on the kernel command line; take it back if another device "
+		"vanishes"},
+	{PCIE_CAUSE_UNKNOWN, FAILED, LOGGED,
+		"run it on the machine as root, or add the boot log (dmesg) with --with FILE: it "
+		"says which window had no room"},
+	{PCIE_CAUSE_UNKNOWN, FAILED | LOGGED, 0,
+		"run it on the machine as root, or add the whole boot log (dmesg) with --with FILE: "
+		"its \"root bus resource\" and \"bridge window\" lines show which window is short"},
+	{PCIE_CAUSE_UNKNOWN, NVIDIA, FAILED | GUEST | TRIED,
 		"the NVIDIA driver does not resize by itself: NVreg_EnableResizableBar=1, or "
 		"\"Resizable BAR\" on in the firmware setup"},
+	{PCIE_CAUSE_UNKNOWN, BUSY, FAILED | GUEST,
+		"if it is the first display: keep the boot framebuffer off it "
+		"(initcall_blacklist=sysfb_init on the kernel command line), or try a newer kernel"},
 	{PCIE_CAUSE_UNKNOWN, PC, FAILED | GUEST | APPLE | NVIDIA,
 		"in the firmware setup switch on \"Resizable BAR\" (\"Re-Size BAR\", \"Smart Access "
 		"Memory\"), with CSM off"},
+	{PCIE_CAUSE_UNKNOWN, PC | NVIDIA | TRIED, FAILED | GUEST | APPLE,
+		"in the firmware setup switch on \"Resizable BAR\", so that the windows are made "
+		"large at boot"},
+	{PCIE_CAUSE_UNKNOWN, UNSURE_PC | TRIED, FAILED | GUEST | APPLE,
+		"on a PC: \"Resizable BAR\" on in the firmware setup makes the windows large at "
+		"boot, before any driver"},
+	{PCIE_CAUSE_UNKNOWN, INTEL | ROOM, FAILED | GUEST,
+		"on Arc cards the BAR 0 of the card's own switch is mostly what is in the window: "
+		"lspci -vv of all devices, or /proc/iomem as root, shows it"},
+	{PCIE_CAUSE_UNKNOWN, ROOM | NO_REALLOC, FAILED,
+		"try pci=realloc on the kernel command line; take it back if another device "
+		"vanishes"},
 	{PCIE_CAUSE_UNKNOWN, 0, FAILED, "barscope plan shows whether the larger size would fit"},
 };
+
+static unsigned of_failed(const struct pcie_judge *j, const struct pcie_bar_finding *f)
+{
+	const struct pcie_machine *m = j->m;
+	bool room_known = m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0 ||
+			  m->high_dev[0] >= 0;
+
+	if (f->state != PCIE_BAR_UNPLACED) {
+		return 0;
+	}
+	return FAILED | (f->history && f->history->nline ? LOGGED : 0) |
+	       (!room_known && (f->is64 || !f->type_known) ? OPEN : 0) |
+	       (f->has_size && f->size >= PCIE_4G ? HUGE : 0);
+}
 
 static unsigned conditions(const struct pcie_judge *j)
 {
@@ -140,12 +202,25 @@ static unsigned conditions(const struct pcie_judge *j)
 	c |= j->m->legacy_boot == PCIE_YES && j->m->guest != PCIE_YES ? LEGACY : 0;
 	c |= j->m->realloc != PCIE_YES ? NO_REALLOC : 0;
 	for (int i = 0; i < PCIE_BAR_SLOTS; i++) {
-		c |= j->slot[i].state == PCIE_BAR_UNPLACED ? FAILED : 0;
+		c |= of_failed(j, &j->slot[i]);
 	}
 	for (unsigned i = 0; i < j->nloose; i++) {
-		c |= j->loose[i].state == PCIE_BAR_UNPLACED ? FAILED : 0;
+		c |= of_failed(j, &j->loose[i]);
+	}
+	for (size_t i = 0; i < j->s->nstatement; i++) {
+		c |= j->s->statement[i].kind == PCIE_SAID_TRY_REALLOC ? HINTED : 0;
+	}
+	if (j->tried || j->tried_in_log) {
+		enum pcie_refusal why = pcie_resize_refusal(j);
+		c |= TRIED | (why == PCIE_REFUSED_ROOM ? ROOM : 0) |
+		     (why == PCIE_REFUSED_BUSY ? BUSY : 0);
 	}
 	return c;
+}
+
+bool pcie_has_failed(const struct pcie_judge *j)
+{
+	return conditions(j) & FAILED;
 }
 
 void pcie_advise_cause(const struct pcie_judge *j, struct pcie_verdict *v)

@@ -8,11 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pcie/judge.h"
+#include "pcie/cause.h"
 #include "pcie/plan.h"
 
-static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...) PRINTF(3, 4);
-static void set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...)
+void pcie_cause_say(struct pcie_judge *j, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(j->cause_text, sizeof(j->cause_text), fmt, ap);
+	va_end(ap);
+}
+
+void pcie_cause_set(struct pcie_judge *j, enum pcie_cause cause, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -72,22 +79,12 @@ static struct failed count_failed(const struct pcie_judge *j)
 	return f;
 }
 
-static bool on_path(const struct pcie_judge *j, int dev)
-{
-	for (unsigned i = 0; i < j->npath; i++) {
-		if (j->path[i] == dev) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* A window on the way to the GPU that the log says was not released, because of what is in it. */
 static const struct pcie_history *pinned_window(const struct pcie_judge *j)
 {
 	for (size_t i = 0; i < j->s->nhistory; i++) {
 		const struct pcie_history *h = &j->s->history[i];
-		bool near = h->dev < 0 || !j->npath || on_path(j, h->dev);
+		bool near = h->dev < 0 || !j->npath || pcie_on_path(j, h->dev);
 		if (h->pinned && near && !h->io) {
 			return h;
 		}
@@ -129,9 +126,23 @@ static const struct pcie_history *failed_window(const struct pcie_judge *j)
 {
 	for (size_t i = 0; i < j->s->nhistory; i++) {
 		const struct pcie_history *h = &j->s->history[i];
-		bool near = h->dev < 0 || !j->npath || on_path(j, h->dev);
+		bool near = h->dev < 0 || !j->npath || pcie_on_path(j, h->dev);
 		if (h->window && !h->io && near &&
 			(h->final == PCIE_FINAL_FAILED || h->final == PCIE_FINAL_NO_SPACE)) {
+			return h;
+		}
+	}
+	return NULL;
+}
+
+/* A window that a driver's resize gave back, and that found no room for the larger size; it may
+ * have its old place again. */
+static const struct pcie_history *refused_window(const struct pcie_judge *j)
+{
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		bool near = h->dev < 0 || !j->npath || pcie_on_path(j, h->dev);
+		if (h->window && !h->io && near && pcie_resize_in_history(j, h)) {
 			return h;
 		}
 	}
@@ -151,11 +162,11 @@ static void set_dropped_window(struct pcie_judge *j)
 		      base >> s->host.phys_bits;
 
 	if (strstr(line, "conflict") && !narrow) {
-		set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
+		pcie_cause_set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
 			"the firmware's window at 0x%llx conflicts with another range, and was dropped",
 			(unsigned long long)base);
 	} else {
-		set(j, PCIE_CAUSE_CPU_ADDRESS_WIDTH,
+		pcie_cause_set(j, PCIE_CAUSE_CPU_ADDRESS_WIDTH,
 			"the firmware names a window at 0x%llx, which this CPU cannot address",
 			(unsigned long long)base);
 	}
@@ -174,7 +185,7 @@ static bool set_no_aperture(struct pcie_judge *j)
 		return true;
 	}
 	if (m->low_complete || j->no_platform) {
-		set(j, PCIE_CAUSE_APERTURE_MISSING, "%s",
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_MISSING, "%s",
 			m->low_complete ? "no root bus window lies above 4 GiB"
 					: "the driver found no root bus window above 4 GiB");
 		return true;
@@ -190,7 +201,7 @@ static bool set_pinned(struct pcie_judge *j)
 	if (!h) {
 		return false;
 	}
-	set(j, PCIE_CAUSE_PINNED_WINDOW,
+	pcie_cause_set(j, PCIE_CAUSE_PINNED_WINDOW,
 		"the window of %s could not be given back, as something else is in it",
 		pcie_addr_format(h->addr, addr));
 	return true;
@@ -228,7 +239,7 @@ static const struct pcie_statement *cannot_fit(const struct pcie_judge *j)
 {
 	for (size_t i = 0; i < j->s->nstatement; i++) {
 		const struct pcie_statement *t = &j->s->statement[i];
-		if (t->kind == PCIE_SAID_CANNOT_FIT && (t->dev < 0 || on_path(j, t->dev))) {
+		if (t->kind == PCIE_SAID_CANNOT_FIT && (t->dev < 0 || pcie_on_path(j, t->dev))) {
 			return t;
 		}
 	}
@@ -243,15 +254,15 @@ static bool set_by_log(struct pcie_judge *j)
 	int own = own_switch_bar(j);
 
 	if (own >= 0) {
-		set(j, PCIE_CAUSE_PINNED_WINDOW,
+		pcie_cause_set(j, PCIE_CAUSE_PINNED_WINDOW,
 			"the BAR of the card's own switch, %s, holds the window above it",
 			pcie_addr_format(j->s->dev[own].addr, addr));
 	} else if (t) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"the kernel says that the window of %s cannot hold what is needed",
 			pcie_addr_format(t->addr, addr));
 	} else if (j->hotplugged) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"the windows on the way to a removable port were shared out before, and "
 			"cannot grow");
 	}
@@ -285,7 +296,7 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	char addr[PCIE_ADDR_MAX], size[TEXT_SIZE_MAX];
 
 	if (vf_bars_won(j, f)) {
-		set(j, PCIE_CAUSE_VF_BARS,
+		pcie_cause_set(j, PCIE_CAUSE_VF_BARS,
 			"the BARs of its virtual functions got the space that its own BARs need");
 		return;
 	}
@@ -294,19 +305,19 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	}
 	if (!f->high && f->type_known) {
 		if (f->ignored) {
-			set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
+			pcie_cause_set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
 				"the kernel rejected the firmware's address of a 32-bit BAR");
 		} else if (m->pc == PCIE_NO) {
-			set(j, PCIE_CAUSE_SOC_WINDOW,
+			pcie_cause_set(j, PCIE_CAUSE_SOC_WINDOW,
 				"the system-on-chip's window below 4 GiB has no room for it");
 		} else {
-			set(j, PCIE_CAUSE_LOW_SPACE,
+			pcie_cause_set(j, PCIE_CAUSE_LOW_SPACE,
 				"a BAR that must be below 4 GiB found no room there");
 		}
 		return;
 	}
 	if (is_soc_window(j, f->high_bytes)) {
-		set(j, PCIE_CAUSE_SOC_WINDOW,
+		pcie_cause_set(j, PCIE_CAUSE_SOC_WINDOW,
 			"the system-on-chip's PCIe window has no room for it");
 		return;
 	}
@@ -315,13 +326,14 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	}
 	const struct pcie_history *h = j->vram_bar ? j->vram_bar->history : NULL;
 	if (h && h->after_driver && h->has_firmware && h->firmware_base && !failed_window(j)) {
-		set(j, PCIE_CAUSE_KERNEL_REGRESSION,
+		pcie_cause_set(j, PCIE_CAUSE_KERNEL_REGRESSION,
 			"the driver's resize failed and the kernel did not give the old place back");
 		return;
 	}
 	int small = f->high_bytes ? small_window(j, f->high_bytes) : -1;
 	if (small >= 0) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL, "the window of %s is smaller than the BAR, %s",
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the window of %s is smaller than the BAR, %s",
 			pcie_addr_format(j->s->dev[small].addr, addr),
 			text_size(f->high_bytes, size));
 		return;
@@ -329,23 +341,26 @@ static void find_failed(struct pcie_judge *j, const struct failed *f)
 	const struct pcie_history *w = failed_window(j);
 	bool aperture = m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0;
 	if (j->hotplugged) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"the windows on the way to a removable port have no room for it");
 	} else if (aperture && !f->ignored) {
-		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
 			"there are addresses above 4 GiB, but not enough in one piece");
 	} else if (aperture && j->s->log != PCIE_LOG_NONE) {
-		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
 			"the firmware's value was no valid address, and no other place was found");
 	} else if (w) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"the window of %s, which it would have to be in, found no room itself",
 			pcie_addr_format(w->addr, addr));
+	} else if (pcie_cause_from_claim(j)) {
+		return;
 	} else if (m->guest == PCIE_YES) {
-		set(j, PCIE_CAUSE_HYPERVISOR,
+		pcie_cause_set(j, PCIE_CAUSE_HYPERVISOR,
 			"the virtual machine's window for PCI has no room for it");
 	} else if (m->legacy_boot == PCIE_YES) {
-		set(j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps PCI low");
+		pcie_cause_set(
+			j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps PCI low");
 	}
 }
 
@@ -366,23 +381,23 @@ static bool set_by_plan(struct pcie_judge *j)
 	}
 	switch (f ? f->block : PCIE_PLAN_OPEN) {
 	case PCIE_PLAN_PINNED:
-		set(j, PCIE_CAUSE_PINNED_WINDOW,
+		pcie_cause_set(j, PCIE_CAUSE_PINNED_WINDOW,
 			"%s do not fit: the %s cannot be given back, %s is in it", target,
 			f->container_what, f->nblocker ? f->blocker[0].what : "something else");
 		break;
 	case PCIE_PLAN_WINDOW:
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"%s do not fit: the %s, on the way to a removable port, has %s and %s are "
 			"needed",
 			target, f->container_what, have, need);
 		break;
 	case PCIE_PLAN_APERTURE:
-		set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
 			"%s do not fit: the root bus has %s in one piece and %s are needed", target,
 			have, need);
 		break;
 	case PCIE_PLAN_NO_APERTURE:
-		set(j, PCIE_CAUSE_APERTURE_MISSING,
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_MISSING,
 			"%s do not fit: the root bus has no addresses above 4 GiB", target);
 		break;
 	case PCIE_PLAN_FREE:
@@ -405,16 +420,18 @@ static void find_small(struct pcie_judge *j)
 		return;
 	}
 	const struct pcie_history *w = tried ? failed_window(j) : NULL;
+	w = w || !tried ? w : refused_window(j);
 	if (w) {
-		set(j, PCIE_CAUSE_WINDOW_TOO_SMALL, "the window of %s could not be grown",
-			pcie_addr_format(w->addr, addr));
+		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
+			"the window of %s could not be grown", pcie_addr_format(w->addr, addr));
 	} else if (!tried && pcie_resize_option(j, &o, &fix) == PCIE_NO) {
-		set(j, PCIE_CAUSE_DRIVER_OPTION, "%s is %s: the driver does not resize", o->name,
-			o->value);
+		pcie_cause_set(j, PCIE_CAUSE_DRIVER_OPTION, "%s is %s: the driver does not resize",
+			o->name, o->value);
 	} else if (j->m->legacy_boot == PCIE_YES && j->m->pc != PCIE_NO) {
-		set(j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps ReBAR off");
+		pcie_cause_set(
+			j, PCIE_CAUSE_CSM, "started the legacy way: firmware then keeps ReBAR off");
 	} else if (j->m->guest == PCIE_YES) {
-		set(j, PCIE_CAUSE_HYPERVISOR,
+		pcie_cause_set(j, PCIE_CAUSE_HYPERVISOR,
 			"a guest sees the size that the host gave, and cannot change it");
 	}
 }
@@ -432,10 +449,10 @@ static void find_notable(struct pcie_judge *j)
 		if (at_limit || no_cap) {
 			if ((j->m->guest == PCIE_YES && (no_cap || j->one_size)) ||
 				j->d->rebar.null_cap) {
-				set(j, PCIE_CAUSE_HYPERVISOR,
+				pcie_cause_set(j, PCIE_CAUSE_HYPERVISOR,
 					"the hypervisor hides the card's other sizes");
 			} else if (at_limit) {
-				set(j, PCIE_CAUSE_VBIOS_LIMIT,
+				pcie_cause_set(j, PCIE_CAUSE_VBIOS_LIMIT,
 					"the card itself offers no larger size");
 			}
 			return;
@@ -445,10 +462,10 @@ static void find_notable(struct pcie_judge *j)
 		return;
 	}
 	if (j->m->nocrs == PCIE_YES) {
-		set(j, PCIE_CAUSE_NOCRS,
+		pcie_cause_set(j, PCIE_CAUSE_NOCRS,
 			"pci=nocrs let the kernel place it outside the firmware's windows");
 	} else if (pcie_was_rescued(j)) {
-		set(j, PCIE_CAUSE_KERNEL_RESCUED,
+		pcie_cause_set(j, PCIE_CAUSE_KERNEL_RESCUED,
 			"the firmware left this BAR without an address, and the kernel placed it");
 	}
 }
@@ -467,11 +484,14 @@ void pcie_cause_find(struct pcie_judge *j)
 		find_failed(j, &f);
 	} else if (small) {
 		find_small(j);
+	} else if (pcie_is_reserved(j)) {
+		pcie_cause_reserved(j);
 	} else {
 		find_notable(j);
 	}
 	if (!j->has_cause && (failed || small || blank)) {
 		j->cause = PCIE_CAUSE_UNKNOWN;
+		pcie_cause_open(j, failed);
 	}
 }
 

@@ -340,8 +340,7 @@ static void find_rebar(struct pcie_judge *j)
 	j->max_size = pcie_rebar_largest(j->supported);
 }
 
-/* The log shows a driver giving up BARs for a larger one and getting the old ones back. */
-static bool resize_in_history(const struct pcie_judge *j, const struct pcie_history *h)
+bool pcie_resize_in_history(const struct pcie_judge *j, const struct pcie_history *h)
 {
 	if (!h || !h->after_driver) {
 		return false;
@@ -379,7 +378,8 @@ static void find_statements(struct pcie_judge *j)
 		}
 		switch (t->kind) {
 		case PCIE_SAID_RESIZE_FAILED:
-			j->tried = t;
+			/* "BAR resizing failed" sums up the line that has the size. */
+			j->tried = j->tried && j->tried->value && !t->value ? j->tried : t;
 			j->resized = NULL;
 			break;
 		case PCIE_SAID_RESIZED:
@@ -400,11 +400,25 @@ static void find_statements(struct pcie_judge *j)
 		case PCIE_SAID_CANT_ENABLE:
 			j->broken = t;
 			break;
+		case PCIE_SAID_CANT_RESERVE:
+			j->reserved = t;
+			break;
 		default:
 			break;
 		}
 	}
-	j->tried_in_log = !j->resized && j->vram_bar && resize_in_history(j, j->vram_bar->history);
+	j->tried_in_log =
+		!j->resized && j->vram_bar && pcie_resize_in_history(j, j->vram_bar->history);
+}
+
+bool pcie_on_path(const struct pcie_judge *j, int dev)
+{
+	for (unsigned i = 0; i < j->npath; i++) {
+		if (j->path[i] == dev) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Where the tree is not known to the root: bridges by the windows that hold the VRAM BAR. */
@@ -424,6 +438,27 @@ static void find_path_by_range(struct pcie_judge *j)
 	}
 }
 
+/* Bridges whose buses take in the topmost one's, where those between are not shown. */
+static void find_path_by_bus(struct pcie_judge *j)
+{
+	const struct pcie_snapshot *s = j->s;
+	int top = j->npath ? j->path[j->npath - 1] : j->dev;
+	struct pcie_addr a = s->dev[top].addr;
+
+	for (unsigned width = 0; a.known && width < 256 && !pcie_is_at_root(s, top); width++) {
+		for (size_t i = 0; i < s->ndev && j->npath < PCIE_PATH_MAX; i++) {
+			const struct pcie_device *b = &s->dev[i];
+			if (b->is_bridge && b->addr.known && b->addr.domain == a.domain &&
+				b->secondary && b->subordinate >= b->secondary &&
+				(unsigned)(b->subordinate - b->secondary) == width &&
+				b->secondary <= a.bus && a.bus <= b->subordinate &&
+				!pcie_on_path(j, (int)i)) {
+				j->path[j->npath++] = (int)i;
+			}
+		}
+	}
+}
+
 static void find_path(struct pcie_judge *j)
 {
 	const struct pcie_snapshot *s = j->s;
@@ -434,6 +469,7 @@ static void find_path(struct pcie_judge *j)
 		j->path[j->npath++] = down[i];
 	}
 	find_path_by_range(j);
+	find_path_by_bus(j);
 	j->hotplugged = j->d->removable;
 	for (unsigned i = 0; i < j->npath; i++) {
 		const struct pcie_device *p = &s->dev[j->path[i]];

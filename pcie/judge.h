@@ -101,6 +101,7 @@ struct pcie_judge {
 	const struct pcie_statement *no_platform; /* this device's driver saw no aperture */
 	const struct pcie_statement *invalid;     /* NVRM: I/O region is invalid */
 	const struct pcie_statement *broken;      /* probe failed with -12/-22, can't enable */
+	const struct pcie_statement *reserved;    /* a driver could not reserve a BAR */
 
 	int path[PCIE_PATH_MAX]; /* bridges from the device up to the root */
 	unsigned npath;
@@ -138,6 +139,28 @@ void pcie_advise_cause(const struct pcie_judge *j, struct pcie_verdict *v);
 /* Finds the cause of what is wrong with this GPU. Pure; cause.c. */
 void pcie_cause_find(struct pcie_judge *j);
 
+/* A memory BAR has no address. */
+bool pcie_has_failed(const struct pcie_judge *j);
+/* Bridge DEV is above this GPU. */
+bool pcie_on_path(const struct pcie_judge *j, int dev);
+
+/* The log shows a driver giving H up for a larger size, and no room for that. */
+bool pcie_resize_in_history(const struct pcie_judge *j, const struct pcie_history *h);
+
+/* Why the kernel refused a driver's resize, as far as the driver's line tells (cause_log.c). */
+enum pcie_refusal {
+	PCIE_REFUSED_NOT_SAID,
+	PCIE_REFUSED_ROOM, /* no space, or no window could be given back */
+	PCIE_REFUSED_BUSY, /* the BAR was in use */
+	PCIE_REFUSED_KEPT, /* the firmware's addresses must stay, or there is nothing to resize */
+	PCIE_REFUSED_SIZE, /* the card does not offer it */
+};
+enum pcie_refusal pcie_resize_refusal(const struct pcie_judge *j);
+/* The driver that is bound now, or the last one, could not reserve a BAR (rule_claim.c). */
+bool pcie_is_reserved(const struct pcie_judge *j);
+/* Who /proc/iomem shows inside that BAR: "BOOTFB" and the like. NULL: not known. */
+const char *pcie_reserved_by(const struct pcie_judge *j);
+
 /* The name of source SRC; "?" when nobody is named. */
 const char *pcie_source_name(const struct pcie_snapshot *s, pcie_src src);
 /* The text of log line N, or "". */
@@ -163,6 +186,7 @@ extern const struct pcie_rule pcie_rule_setup, pcie_rule_aperture, pcie_rule_use
 extern const struct pcie_rule pcie_rule_rebar, pcie_rule_assignment, pcie_rule_link;
 extern const struct pcie_rule pcie_rule_views, pcie_rule_boot, pcie_rule_aer, pcie_rule_power;
 extern const struct pcie_rule pcie_rule_driver, pcie_rule_vf_rebar, pcie_rule_peer;
+extern const struct pcie_rule pcie_rule_claim;
 
 /* NO: an option of the driver forbids resizing; which, and the line that allows it. */
 enum pcie_tri pcie_resize_option(

@@ -267,8 +267,11 @@ static void judge_aperture(const struct pcie_judge *j, struct pcie_verdict *v)
 				"a 64-bit BAR could be placed above 4 GiB; it does not show that there "
 				"is room");
 		}
-		pcie_advise(v, "run it on the machine as root, or add the boot log (root bus "
-			       "resource lines) or /proc/iomem with --with FILE");
+		/* The advice on a failed BAR asks for the same. */
+		if (j->cause != PCIE_CAUSE_UNKNOWN || !pcie_has_failed(j)) {
+			pcie_advise(v, "run it on the machine as root, or add the boot log (root "
+				       "bus resource lines) or /proc/iomem with --with FILE");
+		}
 	}
 	if (v->level == PCIE_LEVEL_BAD) {
 		pcie_advise_cause(j, v);

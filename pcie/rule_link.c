@@ -18,14 +18,13 @@ struct ends {
 static struct ends find_ends(const struct pcie_judge *j)
 {
 	struct ends e = {.card = j->dev, .port = -1};
-	unsigned up = 0;
 	if (j->ncard && j->npath >= j->ncard) {
 		e.card = j->path[j->ncard - 1];
-		up = j->ncard;
 	}
 	e.a = &j->s->dev[e.card].link;
-	if (up < j->npath) {
-		e.port = j->path[up];
+	/* The next one on the path may be further up, where a text leaves bridges out. */
+	e.port = j->s->dev[e.card].parent;
+	if (e.port >= 0) {
 		e.b = &j->s->dev[e.port].link;
 	}
 	return e;

@@ -73,6 +73,7 @@ static void add_readings(const struct pcie_judge *j, struct pcie_verdict *v)
 			"%s: %s", j->vram_what, size(j->vram, buf));
 	}
 	const struct pcie_statement *t = j->tried ? j->tried : j->resized;
+	t = t ? t : j->no_platform;
 	if (t) {
 		pcie_evidence(v, "R4", "kernel log", "%s", pcie_line_text(j->s, t->line));
 	}
@@ -111,7 +112,8 @@ static void say_not_asked(const struct pcie_judge *j, struct pcie_verdict *v)
 /* The contract's order: the first that fits. */
 enum pcie_rebar_answer pcie_rebar_find(const struct pcie_judge *j)
 {
-	bool tried = j->tried || j->tried_in_log;
+	/* A driver that misses the platform's support has looked for a larger size. */
+	bool tried = j->tried || j->tried_in_log || (j->no_platform && !j->resized);
 
 	if (!is_asked(j)) {
 		return PCIE_REBAR_NA;
@@ -220,7 +222,7 @@ static void say_small(const struct pcie_judge *j, struct pcie_verdict *v, uint64
 	char len[TEXT_SIZE_MAX], more[TEXT_SIZE_MAX];
 	bool grown = j->len > USUAL_DEFAULT && !(j->entry && j->len <= j->min_size);
 	bool sure = readings_are_sure(j) && j->entry;
-	bool likely = j->entry || j->tried || j->tried_in_log;
+	bool likely = j->entry || j->tried || j->tried_in_log || j->no_platform;
 	enum pcie_confidence c = sure ? PCIE_PROVEN : likely ? PCIE_LIKELY : PCIE_WEAK;
 
 	if (could_be) {

@@ -17,6 +17,7 @@ static const struct pcie_rule *const rules[] = {
 	&pcie_rule_used,
 	&pcie_rule_setup,
 	&pcie_rule_link,
+	&pcie_rule_claim,
 	&pcie_rule_driver,
 	&pcie_rule_peer,
 	&pcie_rule_aer,
@@ -202,6 +203,19 @@ enum pcie_level pcie_gpu_deciding_level(const struct pcie_gpu *g)
 		}
 	}
 	return worst;
+}
+
+char *pcie_gpu_why(const struct pcie_gpu *g)
+{
+	const char *cause = pcie_cause_name(g->cause);
+	struct text t = {0};
+
+	if (cause) {
+		text_addf(&t, "%s%s%s", cause, g->cause_text[0] ? ": " : "", g->cause_text);
+	} else {
+		text_add(&t, g->cause_text[0] ? g->cause_text : "not known");
+	}
+	return text_steal(&t);
 }
 
 const struct pcie_rule *pcie_rule_at(size_t i)

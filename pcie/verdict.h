@@ -104,7 +104,7 @@ struct pcie_gpu {
 	char *name;
 	enum pcie_gpu_kind kind;
 	enum pcie_cause cause;
-	char *cause_text; /* one sentence; what was seen */
+	char *cause_text; /* one sentence: what was seen, also of an unknown cause; may be "" */
 	struct pcie_verdict verdict[PCIE_VERDICTS_MAX];
 	size_t nverdict;
 };
@@ -137,5 +137,8 @@ enum pcie_gpu_kind pcie_device_kind(const struct pcie_snapshot *s, int dev);
 const char *pcie_gpu_kind_name(enum pcie_gpu_kind k);
 const char *pcie_level_name(enum pcie_level l);
 const char *pcie_confidence_name(enum pcie_confidence c);
+/* "pinned-window: what was seen"; with an unknown cause what was seen alone, or "not known".
+ * The caller frees it. */
+char *pcie_gpu_why(const struct pcie_gpu *g);
 /* The contract's word; NULL for PCIE_CAUSE_UNKNOWN. */
 const char *pcie_cause_name(enum pcie_cause c);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "tui/devices.h"
 #include "tui/pen.h"
@@ -160,11 +161,9 @@ static void draw_plan(const struct tui_app *a, const struct pcie_gpu *gpu, struc
 static void draw_detail(const struct tui_app *a, const struct row *r, struct tui_pen *p)
 {
 	if (!r->verdict) {
-		const char *cause = pcie_cause_name(r->gpu->cause);
 		if (r->gpu->cause != PCIE_CAUSE_NONE) {
-			tui_pen_pair(p, 0, 10, "cause", TUI_NOTE, "%s%s%s",
-				cause ? cause : "not known", *r->gpu->cause_text ? ": " : "",
-				r->gpu->cause_text);
+			_cleanup_free_ char *why = pcie_gpu_why(r->gpu);
+			tui_pen_pair(p, 0, 10, "cause", TUI_NOTE, "%s", why);
 		} else {
 			tui_pen_wrap(p, 0, TUI_GOOD, "Nothing is wrong with this GPU's BARs.");
 		}

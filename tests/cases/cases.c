@@ -328,7 +328,7 @@ static void check_together(struct run *run, const struct js *want, const struct 
 /* The case's input: a paste, or a capture record. */
 static bool find_input(const char *folder, const char *name, char *buf, size_t size)
 {
-	static const char *const file[] = {"input.txt", "machine.rec"};
+	static const char *const file[] = {"input.txt", "input.paste", "machine.rec"};
 	for (size_t i = 0; i < ARRAY_LEN(file); i++) {
 		snprintf(buf, size, "%s/%s/%s", folder, name, file[i]);
 		if (!access(buf, R_OK)) {
