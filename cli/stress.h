@@ -20,6 +20,7 @@ struct cmd_stress_options {
 	uint64_t samples;     /* GEMM samples; 0: no limit */
 	const char *record;   /* label; NULL: not stored */
 	const char *store;    /* NULL: the usual one */
+	const char *cuda_for; /* the option for which cuda was chosen; NULL: it was named, or not */
 	bool keep;            /* record every sample too */
 	bool unlock_clocks;   /* no run: unlock what one has left locked */
 	bool sweep;           /* shape after shape */
@@ -52,7 +53,7 @@ struct cmd_stress_result {
 	uint64_t from_ns, to_ns;              /* the samples' time, by their own clock */
 	int signal;                           /* that ended it; 0: none */
 	bool unanswered;                      /* the worker was silent when the time was over */
-	char trouble[240];                    /* a sentence for stderr; "": none */
+	char trouble[280];                    /* a sentence for stderr; "": none */
 	int64_t run;                          /* in the store; 0: not recorded */
 	struct runs_golden_found golden;      /* the output against the stored hash */
 	const struct runs_readings *readings; /* of the GPU; never NULL */

@@ -330,6 +330,7 @@ static int check_backend(const struct cmd_stress_options *o)
 		{"--copies", c->copies, !script},
 		{"--no-ceiling", c->no_ceiling, !script},
 		{"--inject-fault", c->inject, !script},
+		{"--mode", c->mode != STRESS_ISOLATED, !script},
 		{"--max-temperature", c->max_celsius, !cpu && !script},
 		{"--telemetry-test", c->telemetry_test, !cpu && !script},
 		{"--fill", c->fill_permille || c->fill_bytes, !script},
@@ -342,6 +343,31 @@ static int check_backend(const struct cmd_stress_options *o)
 		}
 	}
 	return 0;
+}
+
+/* What only a GPU can follow is not given to the CPU where there is none: cuda says what is
+ * missing. */
+static void choose_backend(struct cmd_stress_options *o)
+{
+	struct stress_config *c = &o->config;
+	const struct {
+		const char *option;
+		bool given;
+	} each[] = {
+		{"--device", *c->device},
+		{"--shape decode…", c->layers},
+		{"--mode", c->mode != STRESS_ISOLATED},
+		{"--max-temperature", c->max_celsius},
+		{"--telemetry-test", c->telemetry_test},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(each) && !o->cuda_for; i++) {
+		o->cuda_for = each[i].given ? each[i].option : NULL;
+	}
+	if (strcmp(c->backend, "auto") != 0) {
+		o->cuda_for = NULL; /* it was chosen */
+	} else if (o->cuda_for) {
+		text_copy(c->backend, sizeof(c->backend), "cuda");
+	}
 }
 
 /* What is launched together, and what only goes one by one. */
@@ -361,9 +387,6 @@ static int check_mode(const struct stress_config *c)
 	}
 	if (c->paced_ns && c->mode == STRESS_QUEUED) {
 		return cmd_usage_error("stress", "--paced is for one token at a time");
-	}
-	if (!strcmp(c->backend, "script") && c->mode != STRESS_ISOLATED) {
-		return cmd_usage_error("stress", "--mode is not for the script back end");
 	}
 	return 0;
 }
@@ -406,6 +429,7 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	if (check_backend(o)) {
 		return EXIT_USAGE;
 	}
+	choose_backend(o);
 	if (c->lock_mhz && !*c->device) {
 		return cmd_usage_error("stress",
 			"--lock-clocks needs --device BDF: which GPU's clocks are locked is said first");

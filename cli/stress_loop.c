@@ -422,7 +422,10 @@ static void look_at_golden(const struct cmd_stress_loop *l, struct cmd_stress_re
 static void name_trouble(const struct cmd_stress_loop *l, struct cmd_stress_result *r)
 {
 	const struct stress_status *st = &l->status;
-	if (st->phase == STRESS_FAILED || st->phase == STRESS_DIED) {
+	if (st->phase == STRESS_FAILED && l->o->cuda_for && !*st->kernel) {
+		snprintf(r->trouble, sizeof(r->trouble), "%s needs the cuda back end: %s",
+			l->o->cuda_for, st->why);
+	} else if (st->phase == STRESS_FAILED || st->phase == STRESS_DIED) {
 		text_copy(r->trouble, sizeof(r->trouble), st->why);
 	} else if (l->unanswered) {
 		snprintf(r->trouble, sizeof(r->trouble), "the worker has not answered for %.1f s",

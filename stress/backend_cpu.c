@@ -404,7 +404,9 @@ static int cpu_open(const struct stress_config *c, struct stress_lender *lender,
 		return -EINVAL;
 	}
 	if (c->layers) {
-		why_set(why, "a token's chain is for cuda");
+		why_set(why,
+			"a token's chain of GEMMs is for cuda: give one GEMM, such as --shape 1x%ux%u",
+			c->shape.k, c->shape.n);
 		free(b);
 		return -EINVAL;
 	}

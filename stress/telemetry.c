@@ -323,24 +323,41 @@ static void find_limit(struct stress_telemetry *t, struct stress_telemetry_state
 	}
 }
 
-/* Loads the library and locks the clocks; false: there is nothing more to do. */
+/* A limit that was asked for is worth nothing where no temperature can be read. */
+static bool can_watch_limit(struct stress_telemetry *t, struct why *why)
+{
+	int64_t celsius;
+	const int r = nvml_read(t->nvml, NVML_CELSIUS, &celsius);
+
+	if (r == -EOPNOTSUPP || r == -EACCES) {
+		why_set(why, "the run cannot be ended at %u °C: NVML %s this GPU's temperature",
+			t->o.max_celsius, r == -EACCES ? "may not read" : "does not tell");
+		return false;
+	}
+	return true;
+}
+
+/* Loads the library and does what was asked for; false: there is nothing more to do. */
 static bool prepare(struct stress_telemetry *t)
 {
 	struct stress_telemetry_state s = {.phase = STRESS_TELEMETRY_READING};
+	const bool must = t->o.lock_mhz || t->o.max_celsius;
 	struct why why = {""};
 
 	if (nvml_open(t->o.library, t->o.address, &t->nvml, &why) < 0) {
 		t->nvml = NULL;
-		s.phase = t->o.lock_mhz ? STRESS_TELEMETRY_LOCK_FAILED : STRESS_TELEMETRY_WITHOUT;
+		s.phase = must ? STRESS_TELEMETRY_REFUSED : STRESS_TELEMETRY_WITHOUT;
+	} else if (t->o.max_celsius && !can_watch_limit(t, &why)) {
+		s.phase = STRESS_TELEMETRY_REFUSED;
 	} else if (t->o.lock_mhz) {
 		s.locked = nvml_lock_clocks(t->nvml, t->o.lock_mhz, &why) == 0;
-		s.phase = s.locked ? s.phase : STRESS_TELEMETRY_LOCK_FAILED;
+		s.phase = s.locked ? s.phase : STRESS_TELEMETRY_REFUSED;
 	}
 	t->can_wait = t->nvml && nvml_watch_xid(t->nvml) == 0;
 	find_limit(t, &s);
 	text_copy(s.why, sizeof(s.why), why.text);
 	publish(t, &s);
-	return s.phase != STRESS_TELEMETRY_LOCK_FAILED;
+	return s.phase != STRESS_TELEMETRY_REFUSED;
 }
 
 /* Sleeps up to NAP_MS: in the wait for an Xid, where there is one. */

@@ -40,11 +40,12 @@ size_t stress_calls_since(
 bool stress_spans_touch(const struct stress_span *s, size_t n, uint64_t from_ns, uint64_t to_ns);
 
 struct stress_telemetry_options {
-	char address[24];     /* the GPU's PCI address */
-	const char *library;  /* NULL: the usual */
-	const char *root;     /* "": where /sys is; of tests */
-	uint32_t lock_mhz;    /* 0: clocks stay as they are */
-	uint32_t max_celsius; /* 0: by the GPU's own slowdown threshold */
+	char address[24];    /* the GPU's PCI address */
+	const char *library; /* NULL: the usual */
+	const char *root;    /* "": where /sys is; of tests */
+	uint32_t lock_mhz;   /* 0: clocks stay as they are */
+	uint32_t
+		max_celsius; /* refused where it cannot be watched; 0: by the GPU's own threshold */
 	/* Called on the telemetry's thread only; must not block. */
 	void (*event)(void *data, const struct stress_event *e);
 	void *data;
@@ -71,8 +72,8 @@ enum stress_telemetry_phase {
 	STRESS_TELEMETRY_OPENING, /* loading NVML, locking the clocks */
 	STRESS_TELEMETRY_READING,
 	STRESS_TELEMETRY_WITHOUT, /* NVML is not there: sysfs alone is read */
-	STRESS_TELEMETRY_LOCK_FAILED,
-	STRESS_TELEMETRY_HALT, /* an Xid came or the GPU is too hot: the run must end */
+	STRESS_TELEMETRY_REFUSED, /* clocks were to be locked, or a limit to be watched: not here */
+	STRESS_TELEMETRY_HALT,    /* an Xid came or the GPU is too hot: the run must end */
 };
 
 /* What the engine has to know. From WITHOUT on, *RET_WHY holds a sentence. */

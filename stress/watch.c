@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 /* An end that takes longer than FINISH_MS would look like a stall; clocks are worth the wait. */
-enum { LOCK_MS = 10000, FINISH_MS = 600, RESTORE_MS = 2500, SPANS = 16 };
+enum { READY_MS = 10000, FINISH_MS = 600, RESTORE_MS = 2500, SPANS = 16 };
 static const uint64_t alternate_ns = 1000000000;
 
 static void take_state(struct stress_watch *w, struct stress_status *s)
@@ -25,23 +25,23 @@ static void take_state(struct stress_watch *w, struct stress_status *s)
 	}
 }
 
-int stress_watch_await_lock(struct stress_watch *w, bool (*beat)(void *data), void *data,
+int stress_watch_await(struct stress_watch *w, bool (*beat)(void *data), void *data,
 	struct stress_status *s, struct why *why)
 {
-	const uint64_t until = clock_ns() + LOCK_MS * (uint64_t)1000000;
+	const uint64_t until = clock_ns() + READY_MS * (uint64_t)1000000;
 
 	while (!stress_telemetry_state(w->telemetry, &w->state)) {
 		if (!beat(data)) {
 			return -ECANCELED;
 		}
 		if (clock_ns() > until) {
-			why_set(why, "NVML has not locked the clocks within %d s", LOCK_MS / 1000);
+			why_set(why, "NVML has not answered within %d s", READY_MS / 1000);
 			return -ETIMEDOUT;
 		}
 		poll(NULL, 0, 5);
 	}
 	take_state(w, s);
-	if (w->state.phase == STRESS_TELEMETRY_LOCK_FAILED) {
+	if (w->state.phase == STRESS_TELEMETRY_REFUSED) {
 		why_set(why, "%s", w->state.why);
 		return -EIO;
 	}
@@ -61,8 +61,9 @@ int stress_watch_start(struct stress_watch *w, const struct stress_config *c, co
 	};
 
 	*w = (struct stress_watch){.alternate = c->telemetry_test, .paced = c->paced_ns > 0};
-	if (!*address && c->lock_mhz) {
-		why_set(why, "clocks can be locked with the cuda back end only");
+	if (!*address && (c->lock_mhz || c->max_celsius)) {
+		why_set(why, "%s with the cuda back end only",
+			c->lock_mhz ? "clocks can be locked" : "a temperature is watched");
 		return -EINVAL;
 	}
 	if (!*address || c->no_telemetry) {
@@ -74,7 +75,7 @@ int stress_watch_start(struct stress_watch *w, const struct stress_config *c, co
 	if (r < 0) {
 		text_copy(s->telemetry, sizeof(s->telemetry), why->text);
 	}
-	return c->lock_mhz ? r : 0;
+	return c->lock_mhz || c->max_celsius ? r : 0;
 }
 
 void stress_watch_mark(struct stress_watch *w, struct stress_sample *sample, size_t n)

@@ -23,15 +23,19 @@ struct stress_watch {
 
 /*
  * Starts what C asks for on the GPU at ADDRESS ("": none). EVENT as in telemetry.h. Errors only
- * where clocks are to be locked; S gets what the front must know. With clocks to lock, the front
- * must know before that they may be (s->locked_mhz): should this process die, it unlocks them.
+ * where clocks are to be locked or a limit to be watched; S gets what the front must know. With
+ * clocks to lock, the front must know before that they may be (s->locked_mhz): should this process
+ * die, it unlocks them.
  */
 int stress_watch_start(struct stress_watch *w, const struct stress_config *c, const char *address,
 	void (*event)(void *data, const struct stress_event *e), void *data,
 	struct stress_status *s, struct why *why);
 
-/* Waits until the clocks are locked, calling BEAT; false from that: -ECANCELED. Errors with why. */
-int stress_watch_await_lock(struct stress_watch *w, bool (*beat)(void *data), void *data,
+/*
+ * Waits until the clocks are locked and the limit can be watched, calling BEAT; false from that:
+ * -ECANCELED. Errors with why.
+ */
+int stress_watch_await(struct stress_watch *w, bool (*beat)(void *data), void *data,
 	struct stress_status *s, struct why *why);
 
 /* Marks the N samples, in order, as just launched. */

@@ -58,15 +58,16 @@ struct stress_config {
 	uint32_t copies; /* rotating weight copies; 0: by rule (≥ 5 × last-level cache, at least 2)
 			  */
 	uint64_t seed;
-	uint64_t paced_ns;    /* 0: back to back */
-	char kernel[24];      /* "" : picked at run time */
-	char script[256];     /* script back end: the file */
-	double script_speed;  /* 1: real time; 0: as fast as possible on a virtual clock */
-	bool no_ceiling;      /* leave out the interleaved read-only loops */
-	bool no_telemetry;    /* read nothing of the GPU beside the launches */
-	bool telemetry_test;  /* readings in every other second only: what do they cost? */
-	uint32_t lock_mhz;    /* lock the GPU's clocks for the run (root); 0: leave them */
-	uint32_t max_celsius; /* end the run there; 0: a little below the GPU's own threshold */
+	uint64_t paced_ns;   /* 0: back to back */
+	char kernel[24];     /* "" : picked at run time */
+	char script[256];    /* script back end: the file */
+	double script_speed; /* 1: real time; 0: as fast as possible on a virtual clock */
+	bool no_ceiling;     /* leave out the interleaved read-only loops */
+	bool no_telemetry;   /* read nothing of the GPU beside the launches */
+	bool telemetry_test; /* readings in every other second only: what do they cost? */
+	uint32_t lock_mhz;   /* lock the GPU's clocks for the run (root); 0: leave them */
+	uint32_t
+		max_celsius; /* end the run there, or refuse it; 0: below the GPU's own threshold */
 	enum stress_inject inject;
 	uint32_t fill_permille; /* weights over this share of the free memory, tested first; or */
 	uint64_t fill_bytes;    /* over this much; both 0: copies by rule */

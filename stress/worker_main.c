@@ -497,8 +497,8 @@ static int start_watch(struct engine *e, struct why *why)
 	publish(e);
 	int r = stress_watch_start(
 		&e->watch, &e->config, e->facts.address, push_reading, e, &e->state, why);
-	if (!r && e->config.lock_mhz) {
-		r = stress_watch_await_lock(&e->watch, beat_engine, e, &e->state, why);
+	if (!r && (e->config.lock_mhz || e->config.max_celsius)) {
+		r = stress_watch_await(&e->watch, beat_engine, e, &e->state, why);
 	}
 	publish(e);
 	return r;
