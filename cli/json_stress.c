@@ -112,6 +112,7 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	js_set_str(j, "backend", *st->backend ? st->backend : c->backend);
 	add_text(j, "device", st->device);
 	add_text(j, "kernel", st->kernel);
+	add_text(j, "note", st->note);
 	char shape[STRESS_SHAPE_MAX];
 	js_set_str(j, "shape", stress_shape_name(c, shape));
 	js_set_str(j, "mode", stress_mode_name(c->mode));

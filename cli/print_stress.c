@@ -234,6 +234,9 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 			STRESS_DELAY_NS / 1000, s->delay_ns[CMD_DELAY_LAUNCH] / 1e3,
 			s->delay_ns[CMD_DELAY_DEVICE] / 1e3, s->delay_ns[CMD_DELAY_NOTIFY] / 1e3);
 	}
+	if (*st->note) {
+		add_line(out, "note", "%s", st->note);
+	}
 	cmd_stress_print_readings(out, r, style);
 	if (r->run) {
 		add_line(out, "recorded", "run %lld", (long long)r->run);

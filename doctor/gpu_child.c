@@ -214,8 +214,8 @@ static int run_kernel(
 	int r = cuda_dev_open(libcuda, "", &dev, &why);
 
 	if (r == 0) {
-		r = cuda_dev_best(
-			dev, GEMM_F16, s->m, s->n, s->k, s->k % 8 == 0, &k, g->kernel_note, &why);
+		r = cuda_dev_best(dev, GEMM_F16, s->m, s->n, s->k, s->k % 8 == 0, &k, &why);
+		text_copy(g->kernel_note, sizeof(g->kernel_note), dev->jit_note);
 	}
 	if (r < 0) {
 		return give_up(g, r, &why);

@@ -26,7 +26,6 @@ static enum way way_of(unsigned kind)
 	case STRESS_EVENT_MEM_TEMPERATURE:
 	case STRESS_EVENT_MARGIN:
 		return WAY_STEADY;
-	case STRESS_EVENT_NOTE:
 	case STRESS_EVENT_XID:
 	case STRESS_EVENT_THROTTLED:
 		return WAY_HAPPENS;

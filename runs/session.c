@@ -25,7 +25,7 @@ struct runs_session {
 	struct runs_readings readings;
 	struct runs_episodes *episodes;
 	struct runs_hostwatch *watch; /* NULL: the samples have a clock of their own */
-	bool found;                   /* the finding is an event already */
+	bool found, noted;            /* the finding, the note is an event already */
 };
 
 const char *runs_dtype_name(enum stress_dtype d)
@@ -116,10 +116,25 @@ static void take_finding(struct runs_session *s, const struct stress_finding *f)
 	runs_collect_event(s->collect, &e);
 }
 
+/* What the worker says of its device or kernel, once. */
+static void take_note(struct runs_session *s, const char *note)
+{
+	const uint64_t now = clock_ns();
+	struct runs_event e = {.from_ns = now, .to_ns = now, .value = NAN};
+	if (s->noted || !*note) {
+		return;
+	}
+	s->noted = true;
+	text_copy(e.source, sizeof(e.source), "note");
+	text_copy(e.note, sizeof(e.note), note);
+	runs_collect_event(s->collect, &e);
+}
+
 static void take_in(struct runs_session *s, const struct stress_status *st)
 {
 	if (st) {
 		take_finding(s, &st->finding);
+		take_note(s, st->note);
 		runs_collect_dropped(s->collect, st->dropped);
 		runs_recorder_facts(s->recorder, st);
 	}

@@ -31,6 +31,7 @@ struct stress_facts {
 	char device[96];  /* name for people */
 	char address[24]; /* of the GPU whose readings belong to the launches; "" none */
 	char kernel[32];
+	char note[256]; /* why it is not the one that was hoped for, and the like; "" */
 	uint32_t threads, copies;
 	uint64_t copy_bytes;   /* one copy of the weights */
 	uint64_t cache_bytes;  /* what may hold weights between two launches; 0: unknown */
@@ -57,15 +58,11 @@ struct stress_ceiling {
 };
 
 /*
- * What the engine lends to a back end, valid from open to close. EVENT may be called by
- * one thread of the back end only (its telemetry thread, or else the engine's): the
- * event ring has a single producer. It never blocks; a full ring drops and counts.
- * BEAT is a sign of life during a long open, from the engine's thread only; false: the
- * front asked to stop, and open should give up with -ECANCELED. FOUND takes a wrong output or
- * weight, told apart; from the engine's thread.
+ * What the engine lends to a back end, valid from open to close; called from the engine's thread.
+ * BEAT is a sign of life during a long open; false: the front asked to stop, and open should give
+ * up with -ECANCELED. FOUND takes a wrong output or weight, told apart.
  */
 struct stress_lender {
-	void (*event)(struct stress_lender *l, const struct stress_event *e);
 	bool (*beat)(struct stress_lender *l);
 	void (*found)(struct stress_lender *l, const struct stress_finding *f);
 };

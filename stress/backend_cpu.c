@@ -457,8 +457,9 @@ static void cpu_facts(const struct stress_backend *b, struct stress_facts *ret)
 	text_copy(ret->kernel, sizeof(ret->kernel), b->kernel->name);
 	text_copy(ret->device, sizeof(ret->device), *b->host.model ? b->host.model : "CPU");
 	if (b->pin_errno) {
-		snprintf(ret->device, sizeof(ret->device), "%.40s, threads not pinned: %.30s",
-			*b->host.model ? b->host.model : "CPU", strerror(b->pin_errno));
+		snprintf(ret->note, sizeof(ret->note),
+			"the threads cannot be pinned and may be moved between cores: %s",
+			strerror(b->pin_errno));
 	}
 }
 

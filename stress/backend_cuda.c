@@ -19,24 +19,21 @@
 #include "stress/batch.h"
 #include "stress/bursts.h"
 #include "stress/chain.h"
-#include "stress/clock_fit.h"
 #include "stress/data.h"
 #include "stress/gpu.h"
+#include "stress/gpu_clock.h"
 #include "stress/peer.h"
 
 enum {
-	GROUP = 64,      /* launches between two fetches of stamps, */
-	TOKENS = 8,      /* or tokens */
-	PROBE_EVERY = 4, /* groups */
-	PINGS = 16,
+	GROUP = 64,       /* launches between two fetches of stamps, */
+	TOKENS = 8,       /* or tokens */
+	PROBE_EVERY = 4,  /* groups */
 	SMALL = 64 << 10, /* bytes of a copy probe */
 	DEVICES = 16,
 	TELL_MAX = 8,
 };
 
-static const uint64_t warm_ns = 1000000000; /* clocks ramp for about a second */
-/* Between two joinings of the clocks, which drift by some µs a second. */
-static const uint64_t join_soonest_ns = 20000000, join_latest_ns = 1000000000;
+static const uint64_t warm_ns = 1000000000;        /* clocks ramp for about a second */
 static const uint64_t group_longest_ns = 20000000; /* slow launches make small groups */
 static const uint64_t check_terms = (uint64_t)1 << 26;
 
@@ -46,7 +43,6 @@ struct stress_backend {
 	struct stress_chain *chain; /* NULL: a launch is one GEMM */
 	struct stress_batch *batch; /* NULL: each launch is waited for */
 	struct cuda_kernel kernel;
-	char note[200]; /* why a better kernel was not taken */
 	bool tuned;
 	struct stress_gpu_check check;
 	uint32_t next_copy, next_audit;
@@ -58,16 +54,14 @@ struct stress_backend {
 	const struct gemm_cuda_read *reads[STRESS_LOOPS_MAX];
 	CUfunction read_functions[STRESS_LOOPS_MAX];
 	struct stress_bursts bursts;
-	CUfunction empty, ping;
+	CUfunction empty;
 
-	volatile uint64_t *mailbox; /* pinned: request, answer, device clock (probe.cu, ping) */
-	CUdeviceptr mailbox_device;
 	void *small; /* pinned, SMALL bytes: copies and the zero-copy read */
 	CUdeviceptr small_device, small_mapped;
 	struct stress_peer peer; /* without a context: there is none */
-	struct clock_fit fit;
-	uint64_t join_at_ns;
+	struct stress_gpu_clock clock;
 	uint64_t clock_error_ns; /* of the stamps converted last */
+	uint64_t expected_ns;    /* of what one iterate waits for at a time: a launch, or a batch */
 };
 
 static int cuda_probe(struct stress_device *ret, size_t max, struct why *why)
@@ -100,9 +94,7 @@ static void cuda_close(struct stress_backend *b)
 		const struct cuda_api *api = &b->gpu->dev->api;
 
 		stress_peer_close(b->gpu->dev, &b->peer);
-		if (b->mailbox) {
-			api->MemFreeHost((void *)b->mailbox);
-		}
+		stress_gpu_clock_close(b->gpu->dev, &b->clock);
 		if (b->small) {
 			api->MemFreeHost(b->small);
 		}
@@ -116,206 +108,6 @@ static void cuda_close(struct stress_backend *b)
 		stress_gpu_close(b->gpu);
 	}
 	free(b);
-}
-
-/* -- open ---------------------------------------------------------------------------- */
-
-static int pin(struct stress_backend *b, size_t bytes, void **ret, CUdeviceptr *ret_device,
-	struct why *why)
-{
-	const struct cuda_api *api = &b->gpu->dev->api;
-	CUresult e = api->MemHostAlloc(ret, bytes, CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
-
-	if (e == CUDA_SUCCESS) {
-		memset(*ret, 0x35, bytes);
-		e = api->MemHostGetDevicePointer(ret_device, *ret, 0);
-	}
-	return e == CUDA_SUCCESS ? 0 : cuda_fail(api, e, why, "allocating pinned memory");
-}
-
-/* The read-only loops that this device has. A refused module leaves its own out. */
-static int find_functions(struct stress_backend *b, struct why *why)
-{
-	struct cuda_dev *d = b->gpu->dev;
-	unsigned n = 0;
-	int r = cuda_dev_function(d, GEMM_CUDA_PROBE, "empty", &b->empty, why);
-
-	r = r ? r : cuda_dev_function(d, GEMM_CUDA_PROBE, "ping", &b->ping, why);
-	for (const struct gemm_cuda_read *k = gemm_cuda_reads(); r == 0 && k->name; k++) {
-		struct why refused;
-
-		/* A dependent one, where layers are timed, is its other self again. */
-		if (k->dependent || n == STRESS_LOOPS_MAX ||
-			cuda_dev_read(d, k, &b->read_functions[n], &refused) < 0) {
-			continue;
-		}
-		b->reads[n++] = k;
-	}
-	if (r == 0) {
-		stress_bursts_init(&b->bursts, MAX(n, 1u));
-	}
-	return r;
-}
-
-/* Joins the clocks: the narrowest of several questions and answers counts. */
-static int join_clocks(struct stress_backend *b, struct why *why)
-{
-	const struct cuda_api *api = &b->gpu->dev->api;
-	const struct gemm_cuda_span span = {.p = b->mailbox_device, .bytes = PINGS};
-	uint64_t best = UINT64_MAX, before = 0, device = 0;
-
-	b->mailbox[0] = b->mailbox[1] = b->mailbox[2] = 0;
-	CUresult e =
-		cuda_dev_launch_span(b->gpu->dev, b->ping, 1, 1, 0, &span, b->gpu->dev->stream);
-
-	for (uint64_t i = 1; e == CUDA_SUCCESS && i <= PINGS; i++) {
-		const uint64_t asked = clock_ns();
-		uint64_t now = asked;
-
-		__atomic_store_n(&b->mailbox[0], i, __ATOMIC_RELEASE);
-		while (__atomic_load_n(&b->mailbox[1], __ATOMIC_ACQUIRE) != i &&
-			now - asked < 1000000000) {
-			now = clock_ns();
-		}
-		now = clock_ns();
-		if (now - asked < best && b->mailbox[1] == i) {
-			best = now - asked;
-			before = asked;
-			device = b->mailbox[2];
-		}
-	}
-	if (e == CUDA_SUCCESS) {
-		e = api->StreamSynchronize(b->gpu->dev->stream);
-	}
-	if (e != CUDA_SUCCESS) {
-		return cuda_fail(api, e, why, "asking for the GPU's clock");
-	}
-	if (best == UINT64_MAX) {
-		why_set(why, "the GPU does not answer through pinned memory");
-		return -EIO;
-	}
-	clock_fit_add(&b->fit, before, device, before + best);
-	/* The next one when the line may be wrong by twice as much as at its newest point. */
-	const double doubled = (double)b->fit.error0 / b->fit.slope_error;
-
-	b->join_at_ns = clock_ns() + (uint64_t)MIN(MAX(doubled, (double)join_soonest_ns),
-					     (double)join_latest_ns);
-	return 0;
-}
-
-static int check_kernel(struct stress_backend *b, struct why *why)
-{
-	int r;
-
-	if (b->chain) {
-		r = stress_chain_check(b->chain, check_terms / 4, b->lender, &b->token, why);
-		b->check = b->token.check;
-		b->tuned = b->token.tuned;
-	} else {
-		r = stress_gpu_check(
-			b->gpu, &b->kernel, GEMM_CUDA_ACT_NONE, false, check_terms, &b->check, why);
-	}
-	if (r == 0 && (!b->check.same || !(b->check.error <= b->check.limit))) {
-		why_set(why,
-			"%s computes wrong: |y - ref| / sum |w||x| is %.2g where rounding explains "
-			"%.2g, at output %u, %u%s",
-			b->chain ? b->token.kernel : b->kernel.of->name, b->check.error,
-			b->check.limit, b->check.worst_m, b->check.worst_n,
-			b->check.same ? "" : "; copies of the same weights give other outputs");
-		return -EIO;
-	}
-	return r;
-}
-
-/* The GEMM, or the token's: opened, with their kernels. */
-static int open_work(struct stress_backend *b, const struct stress_config *c, struct why *why)
-{
-	if (c->layers) {
-		const int r = stress_chain_open(c, b->lender, &b->chain, why);
-
-		b->gpu = r == 0 ? stress_chain_gpu(b->chain) : NULL;
-		return r;
-	}
-	const int r = stress_gpu_open(c, b->lender, &b->gpu, why);
-
-	return r ? r : stress_gpu_kernel(b->gpu, c->kernel, &b->kernel, &b->tuned, b->note, why);
-}
-
-static int cuda_open(const struct stress_config *c, struct stress_lender *lender,
-	struct stress_backend **ret, struct why *why)
-{
-	struct stress_backend *b = xcalloc(1, sizeof(*b));
-	struct why no_peer;
-	void *p = NULL;
-
-	b->lender = lender;
-	int r = open_work(b, c, why);
-
-	r = r ? r : find_functions(b, why);
-	r = r ? r : pin(b, 64, &p, &b->mailbox_device, why);
-	b->mailbox = p;
-	r = r ? r : pin(b, SMALL, &b->small, &b->small_mapped, why);
-	if (r == 0) {
-		CUresult e = b->gpu->dev->api.MemAlloc(&b->small_device, SMALL);
-
-		r = e == CUDA_SUCCESS
-			    ? 0
-			    : cuda_fail(&b->gpu->dev->api, e, why, "allocating the probes' memory");
-	}
-	if (r == 0 && !lender->beat(lender)) {
-		r = -ECANCELED;
-	}
-	if (r == 0) {
-		/* Without another GPU its copies are left out. */
-		stress_peer_open(b->gpu->dev, SMALL, &b->peer, &no_peer);
-	}
-	r = r ? r : check_kernel(b, why);
-	r = r ? r : stress_gpu_checksum_prepare(b->gpu, lender, why);
-	if (r == 0 && c->mode != STRESS_ISOLATED) {
-		r = stress_batch_open(b->gpu, &b->kernel, b->chain, c->mode, &b->batch, why);
-	}
-	r = r ? r : join_clocks(b, why);
-	if (r < 0) {
-		cuda_close(b);
-		return r;
-	}
-	if (*b->note) {
-		struct stress_event e = {.ns = clock_ns(), .kind = STRESS_EVENT_NOTE};
-
-		text_copy(e.text, sizeof(e.text), b->note);
-		lender->event(lender, &e);
-	}
-	*ret = b;
-	return 0;
-}
-
-static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
-{
-	const struct stress_gpu *g = b->gpu;
-
-	*ret = (struct stress_facts){
-		.copies = b->chain ? b->token.sets : g->copies,
-		.copy_bytes = b->chain ? b->token.set_bytes : g->w_bytes,
-		.cache_bytes = g->dev->l2,
-		.tuned = b->tuned,
-		.bytes = b->chain ? b->token.bytes : g->w_bytes + g->x_bytes + g->y_bytes,
-		.series = 1u << STRESS_GEMM | 1u << STRESS_EMPTY | 1u << STRESS_H2D |
-			  1u << STRESS_D2H | 1u << STRESS_ZERO_COPY,
-		.read_kernels = b->reads[0] ? b->bursts.loops : 0,
-		.probe_every = PROBE_EVERY,
-		.warm_ns = warm_ns,
-		.max_error = b->check.error,
-		.error_limit = b->check.limit,
-		.golden_hash = b->check.hash,
-		.build = gemm_cuda_build() + STRESS_DATA_VERSION,
-	};
-	snprintf(ret->isa, sizeof(ret->isa), "sm_%d", g->dev->limits.cc);
-	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
-	ret->series |= b->peer.context ? 1u << STRESS_PEER : 0;
-	text_copy(
-		ret->kernel, sizeof(ret->kernel), b->chain ? b->token.kernel : b->kernel.of->name);
-	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);
-	text_copy(ret->address, sizeof(ret->address), g->dev->address);
 }
 
 /* -- launches -------------------------------------------------------------------------- */
@@ -403,9 +195,9 @@ static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stam
 	if (!stamp->blocks) {
 		return;
 	}
-	s->start_ns = clock_fit_host(&b->fit, ~stamp->start_inv);
-	s->end_ns = clock_fit_host(&b->fit, stamp->end);
-	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->fit, stamp->end));
+	s->start_ns = clock_fit_host(&b->clock.fit, ~stamp->start_inv);
+	s->end_ns = clock_fit_host(&b->clock.fit, stamp->end);
+	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->clock.fit, stamp->end));
 	s->flags |= STRESS_HAS_DEVICE;
 	if (!b->chain) { /* a token's are those of its last GEMM */
 		s->cycles = stamp->cycles;
@@ -521,12 +313,10 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	const unsigned loop = series == STRESS_READ ? stress_bursts_choose(&b->bursts) : 0;
 	const bool batch = series == STRESS_GEMM && b->batch;
 
-	if (clock_ns() >= b->join_at_ns) {
-		const int r = join_clocks(b, why);
+	int r = stress_gpu_clock_join(b->gpu->dev, &b->clock, why);
 
-		if (r < 0) {
-			return r;
-		}
+	if (r < 0) {
+		return r;
 	}
 	const int n = batch ? launch_batch(b, ret, max, why)
 			    : launch_each(b, series, loop, (int)MIN(max, group), ret, why);
@@ -534,8 +324,7 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	if (n < 0) {
 		return n;
 	}
-	const int r = stress_gpu_take_stamps(b->gpu, 0, n, why);
-
+	r = stress_gpu_take_stamps(b->gpu, 0, n, why);
 	if (r < 0) {
 		return r;
 	}
@@ -558,6 +347,156 @@ static int cuda_iterate(struct stress_backend *b, enum stress_series series,
 	}
 	return n;
 }
+
+/* -- open ---------------------------------------------------------------------------- */
+
+/* The read-only loops that this device has. A refused module leaves its own out. */
+static int find_functions(struct stress_backend *b, struct why *why)
+{
+	struct cuda_dev *d = b->gpu->dev;
+	unsigned n = 0;
+	int r = cuda_dev_function(d, GEMM_CUDA_PROBE, "empty", &b->empty, why);
+
+	for (const struct gemm_cuda_read *k = gemm_cuda_reads(); r == 0 && k->name; k++) {
+		struct why refused;
+
+		/* A dependent one, where layers are timed, is its other self again. */
+		if (k->dependent || n == STRESS_LOOPS_MAX ||
+			cuda_dev_read(d, k, &b->read_functions[n], &refused) < 0) {
+			continue;
+		}
+		b->reads[n++] = k;
+	}
+	if (r == 0) {
+		stress_bursts_init(&b->bursts, MAX(n, 1u));
+	}
+	return r;
+}
+
+static int check_kernel(struct stress_backend *b, struct why *why)
+{
+	int r;
+
+	if (b->chain) {
+		r = stress_chain_check(b->chain, check_terms / 4, b->lender, &b->token, why);
+		b->check = b->token.check;
+		b->tuned = b->token.tuned;
+	} else {
+		r = stress_gpu_check(
+			b->gpu, &b->kernel, GEMM_CUDA_ACT_NONE, false, check_terms, &b->check, why);
+	}
+	if (r == 0 && (!b->check.same || !(b->check.error <= b->check.limit))) {
+		why_set(why,
+			"%s computes wrong: |y - ref| / sum |w||x| is %.2g where rounding explains "
+			"%.2g, at output %u, %u%s",
+			b->chain ? b->token.kernel : b->kernel.of->name, b->check.error,
+			b->check.limit, b->check.worst_m, b->check.worst_n,
+			b->check.same ? "" : "; copies of the same weights give other outputs");
+		return -EIO;
+	}
+	return r;
+}
+
+/* The GEMM, or the token's: opened, with their kernels. */
+static int open_work(struct stress_backend *b, const struct stress_config *c, struct why *why)
+{
+	if (c->layers) {
+		const int r = stress_chain_open(c, b->lender, &b->chain, why);
+
+		b->gpu = r == 0 ? stress_chain_gpu(b->chain) : NULL;
+		return r;
+	}
+	const int r = stress_gpu_open(c, b->lender, &b->gpu, why);
+
+	return r ? r : stress_gpu_kernel(b->gpu, c->kernel, &b->kernel, &b->tuned, why);
+}
+
+/* One launch, or batch, before the clock of the run: how long a silence is no stall. */
+static int time_work(struct stress_backend *b, struct why *why)
+{
+	struct stress_sample s[STRESS_GPU_SLOTS];
+	const int n = b->batch ? launch_batch(b, s, ARRAY_LEN(s), why)
+			       : launch_each(b, STRESS_GEMM, 0, 1, s, why);
+
+	if (n < 0) {
+		return n;
+	}
+	b->expected_ns = s[0].done_ns - s[0].submit_ns;
+	return stress_gpu_take_stamps(b->gpu, 0, n, why); /* nobody's: cleared */
+}
+
+static int cuda_open(const struct stress_config *c, struct stress_lender *lender,
+	struct stress_backend **ret, struct why *why)
+{
+	struct stress_backend *b = xcalloc(1, sizeof(*b));
+	struct why no_peer;
+
+	b->lender = lender;
+	int r = open_work(b, c, why);
+
+	r = r ? r : find_functions(b, why);
+	r = r ? r : cuda_dev_pin(b->gpu->dev, SMALL, &b->small, &b->small_mapped, why);
+	if (r == 0) {
+		CUresult e = b->gpu->dev->api.MemAlloc(&b->small_device, SMALL);
+
+		r = e == CUDA_SUCCESS
+			    ? 0
+			    : cuda_fail(&b->gpu->dev->api, e, why, "allocating the probes' memory");
+	}
+	if (r == 0 && !lender->beat(lender)) {
+		r = -ECANCELED;
+	}
+	if (r == 0) {
+		/* Without another GPU its copies are left out. */
+		stress_peer_open(b->gpu->dev, SMALL, &b->peer, &no_peer);
+	}
+	r = r ? r : check_kernel(b, why);
+	r = r ? r : stress_gpu_checksum_prepare(b->gpu, lender, why);
+	if (r == 0 && c->mode != STRESS_ISOLATED) {
+		r = stress_batch_open(b->gpu, &b->kernel, b->chain, c->mode, &b->batch, why);
+	}
+	r = r ? r : stress_gpu_clock_open(b->gpu->dev, &b->clock, why);
+	r = r ? r : time_work(b, why);
+	if (r < 0) {
+		cuda_close(b);
+		return r;
+	}
+	*ret = b;
+	return 0;
+}
+
+static void cuda_facts(const struct stress_backend *b, struct stress_facts *ret)
+{
+	const struct stress_gpu *g = b->gpu;
+
+	*ret = (struct stress_facts){
+		.copies = b->chain ? b->token.sets : g->copies,
+		.copy_bytes = b->chain ? b->token.set_bytes : g->w_bytes,
+		.cache_bytes = g->dev->l2,
+		.tuned = b->tuned,
+		.bytes = b->chain ? b->token.bytes : g->w_bytes + g->x_bytes + g->y_bytes,
+		.series = 1u << STRESS_GEMM | 1u << STRESS_EMPTY | 1u << STRESS_H2D |
+			  1u << STRESS_D2H | 1u << STRESS_ZERO_COPY,
+		.read_kernels = b->reads[0] ? b->bursts.loops : 0,
+		.probe_every = PROBE_EVERY,
+		.warm_ns = warm_ns,
+		.expected_ns = b->expected_ns,
+		.max_error = b->check.error,
+		.error_limit = b->check.limit,
+		.golden_hash = b->check.hash,
+		.build = gemm_cuda_build() + STRESS_DATA_VERSION,
+	};
+	snprintf(ret->isa, sizeof(ret->isa), "sm_%d", g->dev->limits.cc);
+	ret->series |= b->reads[0] ? 1u << STRESS_READ : 0;
+	ret->series |= b->peer.context ? 1u << STRESS_PEER : 0;
+	text_copy(
+		ret->kernel, sizeof(ret->kernel), b->chain ? b->token.kernel : b->kernel.of->name);
+	snprintf(ret->device, sizeof(ret->device), "%.64s at %s", g->dev->name, g->dev->address);
+	text_copy(ret->address, sizeof(ret->address), g->dev->address);
+	text_copy(ret->note, sizeof(ret->note), g->dev->jit_note);
+}
+
+/* -- the rest of the contract --------------------------------------------------------- */
 
 static uint64_t cuda_clock_error(const struct stress_backend *b)
 {

@@ -85,7 +85,6 @@ int stress_chain_open(const struct stress_config *c, struct stress_lender *lende
 	r = r ? r : choose_sets(chain, c, dev, why);
 	for (unsigned p = 0; r == 0 && p < PARTS; p++) {
 		struct stress_config config = *c;
-		char note[200];
 		bool tuned = false;
 
 		config.shape = part_shape(c, p);
@@ -95,7 +94,7 @@ int stress_chain_open(const struct stress_config *c, struct stress_lender *lende
 		dev = p == 0 && r == 0 ? chain->part[0]->dev : dev;
 		r = r ? r
 		      : stress_gpu_kernel(
-				chain->part[p], c->kernel, &chain->kernel[p], &tuned, note, why);
+				chain->part[p], c->kernel, &chain->kernel[p], &tuned, why);
 		chain->tuned = (p == 0 || chain->tuned) && tuned;
 	}
 	if (r < 0) {

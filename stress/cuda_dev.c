@@ -199,7 +199,7 @@ static int load_module(struct cuda_dev *d, enum gemm_cuda_module m, struct why *
 	if (r == -ENOEXEC) {
 		first_line(log);
 		d->refused[m] = true;
-		snprintf(d->jit_note, sizeof(d->jit_note), "kernels '%s' refused: %s%s%.60s",
+		snprintf(d->jit_note, sizeof(d->jit_note), "kernels '%s' refused: %s%s%.100s",
 			ptx->name, cuda_error(&d->api, e, buf), log[0] ? ": " : "", log);
 	}
 	return r;
@@ -309,7 +309,7 @@ int cuda_dev_kernel(struct cuda_dev *d, const struct gemm_cuda_kernel *k, uint32
 }
 
 int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_t n, uint32_t k,
-	bool vec, struct cuda_kernel *ret, char note[static 200], struct why *why)
+	bool vec, struct cuda_kernel *ret, struct why *why)
 {
 	const struct gemm_cuda_kernel *ranked[32];
 	const size_t count =
@@ -321,9 +321,6 @@ int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_
 		if (r != -ENOEXEC && r != -EOPNOTSUPP) {
 			break;
 		}
-	}
-	if (note) {
-		text_copy(note, 200, d->jit_note);
 	}
 	return r;
 }
@@ -350,6 +347,18 @@ void cuda_dev_needs(int cc, int *ret_least, int *ret_all)
 			*ret_all = MAX(*ret_all, cuda_of_ptx(p->text));
 		}
 	}
+}
+
+int cuda_dev_pin(
+	struct cuda_dev *d, size_t bytes, void **ret, CUdeviceptr *ret_device, struct why *why)
+{
+	CUresult e = d->api.MemHostAlloc(ret, bytes, CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+
+	if (e == CUDA_SUCCESS) {
+		memset(*ret, 0x35, bytes);
+		e = d->api.MemHostGetDevicePointer(ret_device, *ret, 0);
+	}
+	return e == CUDA_SUCCESS ? 0 : cuda_fail(&d->api, e, why, "allocating pinned memory");
 }
 
 CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,

@@ -25,7 +25,7 @@ struct cuda_dev {
 	int mem_clock_khz, bus_bits; /* 0 where the driver does not say */
 	bool watchdog; /* kernels are ended after a few seconds: a display runs on it */
 	CUmodule modules[GEMM_CUDA_MODULES];
-	char jit_note[200]; /* why a module was refused; "" */
+	char jit_note[256]; /* why a module was refused, the last one; "" */
 	bool refused[GEMM_CUDA_MODULES];
 };
 
@@ -69,11 +69,11 @@ int cuda_dev_kernel(struct cuda_dev *d, const struct gemm_cuda_kernel *k, uint32
 	uint32_t kk, bool vec, struct cuda_kernel *ret, struct why *why);
 
 /*
- * The most promising kernel for the shape that loads; NOTE (may be NULL) gets a sentence when the
- * driver refused a better one.
+ * The most promising kernel for the shape that loads; D's jit_note says when the driver refused a
+ * better one.
  */
 int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_t n, uint32_t k,
-	bool vec, struct cuda_kernel *ret, char note[static 200], struct why *why);
+	bool vec, struct cuda_kernel *ret, struct why *why);
 
 /*
  * The oldest CUDA (1000 × major + 10 × minor) whose drivers take the kernels that a device of
@@ -81,6 +81,10 @@ int cuda_dev_best(struct cuda_dev *d, enum gemm_dtype dtype, uint32_t m, uint32_
  * versions (PTX ISA, "Release Notes"). Pure.
  */
 void cuda_dev_needs(int cc, int *ret_least, int *ret_all);
+
+/* BYTES of pinned memory that the device reaches too; free with MemFreeHost. Errors: cuda_fail. */
+int cuda_dev_pin(
+	struct cuda_dev *d, size_t bytes, void **ret, CUdeviceptr *ret_device, struct why *why);
 
 /* Launches on S (asynchronous). */
 CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,

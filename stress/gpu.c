@@ -309,12 +309,11 @@ static bool take_choice(struct stress_gpu *g, struct cuda_kernel *ret)
 }
 
 int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
-	bool *ret_tuned, char note[static 200], struct why *why)
+	bool *ret_tuned, struct why *why)
 {
 	const struct stress_shape *s = &g->config.shape;
 	const enum gemm_dtype type = g->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
 
-	*note = '\0';
 	*ret_tuned = !*name && take_choice(g, ret);
 	if (*ret_tuned) {
 		return 0;
@@ -328,7 +327,7 @@ int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel
 		}
 		return cuda_dev_kernel(g->dev, named, s->m, s->n, s->k, g->vec, ret, why);
 	}
-	return cuda_dev_best(g->dev, type, s->m, s->n, s->k, g->vec, ret, note, why);
+	return cuda_dev_best(g->dev, type, s->m, s->n, s->k, g->vec, ret, why);
 }
 
 struct gemm_cuda_args stress_gpu_args(const struct stress_gpu *g, uint32_t copy, int slot)

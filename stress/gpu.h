@@ -77,11 +77,11 @@ int stress_gpu_make_positive(struct stress_gpu *g, struct why *why);
 
 /*
  * The kernel named NAME, or with "" the one that the configuration's choices name for this GPU and
- * shape (*RET_TUNED), else the most promising one that loads; NOTE gets a sentence when the driver
- * refused a better one, else "". -EINVAL: no such kernel.
+ * shape (*RET_TUNED), else the most promising one that loads; the device's jit_note says when the
+ * driver refused a better one. -EINVAL: no such kernel.
  */
 int stress_gpu_kernel(struct stress_gpu *g, const char *name, struct cuda_kernel *ret,
-	bool *ret_tuned, char note[static 200], struct why *why);
+	bool *ret_tuned, struct why *why);
 
 /* What a choice made here and now would hold for; KERNEL, P50_NS and DATE are left empty. */
 struct stress_choice stress_gpu_choice(const struct stress_gpu *g);

@@ -4,7 +4,6 @@
 const char *stress_event_name(unsigned kind)
 {
 	static const char *const names[STRESS_EVENT_KINDS] = {
-		[STRESS_EVENT_NOTE] = "note",
 		[STRESS_EVENT_CLOCK_SM] = "clock-sm",
 		[STRESS_EVENT_CLOCK_MEM] = "clock-mem",
 		[STRESS_EVENT_TEMPERATURE] = "temperature",

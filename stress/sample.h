@@ -59,9 +59,8 @@ static inline uint64_t stress_host_ns(const struct stress_sample *s)
 	return s->done_ns - s->submit_ns;
 }
 
-/* Something that happened beside the samples: a reading of the device, a fault. */
+/* What the telemetry says beside the samples: a reading of the device, a fault. */
 enum stress_event_kind {
-	STRESS_EVENT_NOTE,        /* text */
 	STRESS_EVENT_CLOCK_SM,    /* value: MHz */
 	STRESS_EVENT_CLOCK_MEM,   /* MHz */
 	STRESS_EVENT_TEMPERATURE, /* millidegrees Celsius */
@@ -84,8 +83,8 @@ enum stress_event_kind {
 const char *stress_event_name(unsigned kind);
 
 /*
- * 64 bytes, from the worker through rings beside the samples'. Readings of the telemetry: TEXT
- * names the call, unless the kind says otherwise.
+ * 64 bytes, from the worker through a ring beside the samples'. TEXT names the call, unless the
+ * kind says otherwise.
  */
 struct stress_event {
 	uint64_t ns;      /* CLOCK_MONOTONIC_RAW when the reading began */

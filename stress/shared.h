@@ -32,13 +32,12 @@ struct stress_state {
 };
 
 struct stress_shared {
-	struct stress_ring_ends samples, events, readings; /* a producer each */
-	_Alignas(64) _Atomic uint64_t beat_ns;             /* the worker's last sign of life */
+	struct stress_ring_ends samples, readings; /* a producer each */
+	_Alignas(64) _Atomic uint64_t beat_ns;     /* the worker's last sign of life */
 	_Atomic uint64_t patience_ns; /* as long as launches take, silence up to this is no stall */
 	_Atomic uint64_t produced;
 	struct stress_state state;
 	_Alignas(64) unsigned char sample_slots[(size_t)STRESS_RING_SAMPLES * STRESS_SLOT];
-	_Alignas(64) unsigned char event_slots[(size_t)STRESS_RING_EVENTS * STRESS_SLOT];
 	_Alignas(64) unsigned char reading_slots[(size_t)STRESS_RING_EVENTS * STRESS_SLOT];
 };
 

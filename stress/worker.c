@@ -27,7 +27,7 @@ struct stress_worker {
 	pid_t pid;
 	int sock, wake, pidfd, epoll, memfd;
 	struct stress_shared *shared;
-	struct stress_ring samples, events, readings;
+	struct stress_ring samples, readings;
 	struct stress_status last; /* the last consistent copy of the worker's own words */
 	bool gone;                 /* reaped */
 	int wait_status;
@@ -98,8 +98,6 @@ static int make_shared(struct stress_worker *w, struct why *why)
 	w->shared = p;
 	stress_ring_init(
 		&w->samples, &w->shared->samples, w->shared->sample_slots, STRESS_RING_SAMPLES);
-	stress_ring_init(
-		&w->events, &w->shared->events, w->shared->event_slots, STRESS_RING_EVENTS);
 	stress_ring_init(
 		&w->readings, &w->shared->readings, w->shared->reading_slots, STRESS_RING_EVENTS);
 	atomic_store(&w->shared->beat_ns, clock_ns());
@@ -263,6 +261,7 @@ static void read_state(struct stress_worker *w)
 	s.kernel[sizeof(s.kernel) - 1] = '\0';
 	s.isa[sizeof(s.isa) - 1] = '\0';
 	s.ceiling_kernel[sizeof(s.ceiling_kernel) - 1] = '\0';
+	s.note[sizeof(s.note) - 1] = '\0';
 	s.address[sizeof(s.address) - 1] = '\0';
 	s.telemetry[sizeof(s.telemetry) - 1] = '\0';
 	if ((unsigned)s.ended > STRESS_ENDED_LOST) {
@@ -349,8 +348,7 @@ size_t stress_worker_read(struct stress_worker *w, struct stress_sample *ret, si
 
 size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, size_t max)
 {
-	size_t n = stress_ring_pop(&w->events, ret, max);
-	n += stress_ring_pop(&w->readings, ret + n, max - n);
+	size_t n = stress_ring_pop(&w->readings, ret, max);
 	for (size_t i = 0; i < n; i++) {
 		ret[i].text[sizeof(ret[i].text) - 1] = '\0';
 	}

@@ -135,6 +135,7 @@ struct stress_status {
 	double error_limit; /* what rounding alone can explain; more is corruption */
 	/* What device stamps may be wrong by: the largest since the warm-up; 0 on the CPU. */
 	uint64_t clock_error_ns;
+	char note[256];         /* what is worth knowing of the device or the kernel; "" */
 	char address[24];       /* of the GPU; "" none */
 	char telemetry[200];    /* why readings are missing; "" */
 	uint32_t limit_celsius; /* the run ends there; 0: no limit is known */
@@ -156,7 +157,7 @@ void stress_worker_status(const struct stress_worker *w, struct stress_status *r
 /* Takes at most MAX samples out of the ring; returns how many. */
 size_t stress_worker_read(struct stress_worker *w, struct stress_sample *ret, size_t max);
 
-/* The same for telemetry and other events. */
+/* The same for what the telemetry says. */
 size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, size_t max);
 
 /* Requests; the phase tells when they were followed. */

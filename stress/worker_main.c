@@ -37,7 +37,7 @@ struct engine {
 	struct stress_config config;
 	struct stress_status state;
 	struct stress_shared *shared;
-	struct stress_ring samples, events, readings;
+	struct stress_ring samples, readings;
 	int sock, wake;
 	bool pause, stop;
 
@@ -132,12 +132,6 @@ static void look_at_control(struct engine *e, uint64_t now)
 			return;
 		}
 	}
-}
-
-static void lend_event(struct stress_lender *l, const struct stress_event *event)
-{
-	struct engine *e = (struct engine *)l;
-	stress_ring_push(&e->events, event);
 }
 
 static bool lend_beat(struct stress_lender *l)
@@ -477,6 +471,7 @@ static void take_facts(struct engine *e)
 	struct stress_status *s = &e->state;
 	text_copy(s->device, sizeof(s->device), f->device);
 	text_copy(s->kernel, sizeof(s->kernel), f->kernel);
+	text_copy(s->note, sizeof(s->note), f->note);
 	s->threads = f->threads;
 	s->copies = f->copies;
 	s->copy_bytes = f->copy_bytes;
@@ -554,7 +549,7 @@ int stress_worker_main(int argc, char **argv)
 	}
 	static struct engine e; /* one worker a process; too large for a stack */
 	e = (struct engine){
-		.lender = {.event = lend_event, .beat = lend_beat, .found = lend_found},
+		.lender = {.beat = lend_beat, .found = lend_found},
 		.sock = (int)fd,
 		.last_probe = STRESS_GEMM,
 	};
@@ -565,7 +560,6 @@ int stress_worker_main(int argc, char **argv)
 	}
 	stress_ring_init(
 		&e.samples, &e.shared->samples, e.shared->sample_slots, STRESS_RING_SAMPLES);
-	stress_ring_init(&e.events, &e.shared->events, e.shared->event_slots, STRESS_RING_EVENTS);
 	stress_ring_init(
 		&e.readings, &e.shared->readings, e.shared->reading_slots, STRESS_RING_EVENTS);
 	stress_host_prefer_for_oom();

@@ -21,7 +21,7 @@ stress() { # ARGUMENTS...; stdout and stderr to files, the status as its own
     "$BARSCOPE" stress --backend cuda --shape 2x64x40 --copies 3 "$@" >"$dir/out" 2>"$dir/err"
 }
 expect() { # STATUS WANTED FILE PATTERN
-    if [ "$1" -ne "$2" ] || ! grep -q -e "$4" "$dir/$3"; then
+    if [ "$1" -ne "$2" ] || ! grep -aq -e "$4" "$dir/$3"; then
         echo "FAIL: status $1 (wanted $2), '$4' wanted in $3:"
         cat "$dir/out" "$dir/err"
         bad=1
@@ -57,6 +57,32 @@ FAKE_NVML=xid=79:2500 stress --seconds 60
 expect $? 1 out '^ended  *Xid 79, GPU has fallen off the bus'
 FAKE_NVML=celsius=88,heat=1 stress --seconds 60 --max-temperature 89 --json
 expect $? 1 out '"ended_by": "heat"'
+
+# A limit that cannot be watched is refused, however the readings are missing.
+FAKE_NVML=unsupported=GetTemperature stress --seconds 60 --max-temperature 60
+expect $? 3 err 'cannot be ended at 60 °C: NVML does not tell'
+FAKE_NVML=denied=GetTemperature stress --seconds 60 --max-temperature 60
+expect $? 3 err 'cannot be ended at 60 °C: NVML may not read'
+FAKE_NVML=nodriver stress --seconds 60 --max-temperature 60
+expect $? 3 err 'Driver Not Loaded'
+FAKE_NVML=unsupported=GetTemperature stress --seconds 1
+expect $? 0 out '^samples'
+
+# What the worker says of its kernel comes whole, and into the store.
+FAKE_CUDA=ptx222=90 stress --shape 8x64x40 --samples 50 --record noted
+expect $? 0 out "^note  *kernels 'gemm90' refused: CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
+expect 0 0 out "current version is '7.4'"
+"$BARSCOPE" runs export noted -o "$dir/bundle" 2>"$dir/err"
+expect $? 0 bundle "current version is '7.4'"
+FAKE_CUDA=ptx222=90 stress --shape 8x64x40 --samples 50 --json
+expect $? 0 out "\"note\": \"kernels 'gemm90' refused.*current version is '7.4'"
+
+# What only a GPU can follow is not run on the CPU when there is none.
+for option in --telemetry-test "--device $gpu" '--max-temperature 60' '--mode graph' '--shape decode7b'; do
+    # shellcheck disable=SC2086
+    LD_LIBRARY_PATH='' "$BARSCOPE" stress $option --seconds 1 >"$dir/out" 2>"$dir/err"
+    expect $? 3 err "^barscope: ${option%% *}.* needs the cuda back end: libcuda"
+done
 
 # Bad usage.
 stress --lock-clocks 1200

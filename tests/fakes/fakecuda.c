@@ -558,13 +558,15 @@ static CUresult fake_load(
 	const char *target = strstr(image, ".target sm_");
 	const int sm = target ? atoi(target + strlen(".target sm_")) : 0;
 
-	(void)options;
-	(void)option;
-	(void)values;
 	if (sm == 0) {
 		return CUDA_ERROR_INVALID_PTX;
 	}
 	if (number("ptx222", 0) == (unsigned)sm) {
+		/* The log's buffer comes first and its size second, as the caller has them. */
+		if (options == 2 && option[0] == CUDA_JIT_ERROR_LOG) {
+			snprintf(values[0], (uintptr_t)values[1],
+				"ptxas fatal   : Unsupported .version 8.0; current version is '7.4'\n");
+		}
 		return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 	}
 	if (order("jit")) {

@@ -106,7 +106,6 @@ static void calls_cost_time(void **state)
 	assert_false(take(STRESS_EVENT_READING, 0, "FieldValues", 40));
 	assert_false(take(STRESS_EVENT_TEMPERATURE, 61000, "Temperature", 900));
 	assert_false(take(STRESS_EVENT_TEMPERATURE, 62000, "Temperature", 60));
-	assert_true(take(STRESS_EVENT_NOTE, 1, "kernels refused", 0));
 	assert_int_equal(r.calls, 3);
 	assert_int_equal(r.took_ns, 1000000);
 	assert_int_equal(r.slowest_ns, 900000);

@@ -18,19 +18,13 @@
 
 enum { MAX = 256 };
 
-static void drop_event(struct stress_lender *l, const struct stress_event *e)
-{
-	(void)l;
-	(void)e;
-}
-
 static bool go_on(struct stress_lender *l)
 {
 	(void)l;
 	return true;
 }
 
-static struct stress_lender lender = {.event = drop_event, .beat = go_on};
+static struct stress_lender lender = {.beat = go_on};
 static const struct stress_backend_ops *const ops = &stress_backend_cuda;
 
 static struct stress_config config(
@@ -233,6 +227,26 @@ static void two_gpus_copy_between_them(void **state)
 	assert_false(has_peer("devices=2,nopeer"));
 }
 
+/* The front takes no silence for a stall that is as long as what is waited for. */
+static void how_long_a_wait_is_becomes_known(void **state)
+{
+	static const enum stress_mode modes[] = {STRESS_ISOLATED, STRESS_QUEUED, STRESS_GRAPH};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		const struct stress_config c = config("slow=300", "1x32x8", modes[i], 3);
+		struct stress_backend *b = opened(&c);
+		struct stress_sample s[MAX];
+		struct stress_facts f;
+		const unsigned launches =
+			modes[i] == STRESS_ISOLATED ? 1 : (unsigned)iterate(b, STRESS_GEMM, s);
+
+		ops->facts(b, &f);
+		assert_true(f.expected_ns >= launches * (uint64_t)300000);
+		ops->close(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +256,7 @@ int main(void)
 		cmocka_unit_test(a_token_is_one_sample),
 		cmocka_unit_test(a_small_model_still_leaves_the_cache),
 		cmocka_unit_test(two_gpus_copy_between_them),
+		cmocka_unit_test(how_long_a_wait_is_becomes_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
