@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/number.h"
+#include "cli/style.h"
 #include "stress/backend.h"
 #include "stress/script.h"
 #include "tui/loop.h"
@@ -247,7 +248,8 @@ static int measure(const char *study, const char *store)
 
 int cmd_tui(int argc, char **argv)
 {
-	struct tui_options o = {.fps = 20};
+	const struct cmd_terminal here = cmd_terminal_here();
+	struct tui_options o = {.fps = 20, .colours = cmd_colours_of_screen(&here)};
 	struct tui_picture p = {.w = 120, .h = 40};
 	stress_config_init(&o.config);
 	bool start = false, not_start = false;

@@ -8,14 +8,49 @@
 
 #include "base/macros.h"
 #include "base/text.h"
-#include "tui/screen.h"
+#include "tui/terminal.h"
+
+struct cmd_terminal cmd_terminal_here(void)
+{
+	const bool is_one = isatty(STDOUT_FILENO);
+	return (struct cmd_terminal){
+		.is_one = is_one,
+		.colours = is_one ? tui_terminal_colours() : 0,
+		.no_color = getenv("NO_COLOR"),
+		.force = getenv("CLICOLOR_FORCE"),
+		.colorterm = getenv("COLORTERM"),
+	};
+}
+
+static bool is_set(const char *variable)
+{
+	return variable && *variable;
+}
+
+bool cmd_colours_in_text(const struct cmd_terminal *t)
+{
+	if (is_set(t->no_color)) {
+		return false;
+	}
+	if (is_set(t->force) && strcmp(t->force, "0") != 0) {
+		return true;
+	}
+	return t->is_one && (t->colours >= 8 || (t->colours < 0 && is_set(t->colorterm)));
+}
+
+enum tui_colours cmd_colours_of_screen(const struct cmd_terminal *t)
+{
+	if (is_set(t->no_color)) {
+		return TUI_MONO;
+	}
+	return t->colours >= 256 ? TUI_256 : t->colours >= 8 ? TUI_16 : TUI_MONO;
+}
 
 struct cmd_style cmd_style_detect(bool ascii)
 {
-	const char *no_colour = getenv("NO_COLOR");
+	const struct cmd_terminal here = cmd_terminal_here();
 	return (struct cmd_style){
-		.colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
-			  tui_screen_has_colours(),
+		.colour = cmd_colours_in_text(&here),
 		.utf8 = !ascii && !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
 }

@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How text for a person may look: decided once, by the terminal and the environment. */
+/*
+ * How text for a person may look, and how many colours the screen has: decided here and nowhere
+ * else, by the terminal and the environment.
+ */
 #pragma once
 
 #include <stdbool.h>
 
+#include "tui/theme.h"
+
+/* What decides about colours: environment variables are NULL where they are not set. */
+struct cmd_terminal {
+	bool is_one;           /* standard output is a terminal */
+	int colours;           /* tui_terminal_colours(): that terminfo knows of */
+	const char *no_color;  /* NO_COLOR: anything but "" forbids them everywhere */
+	const char *force;     /* CLICOLOR_FORCE: anything but "" and 0 asks for them in text,
+				  wherever it goes */
+	const char *colorterm; /* COLORTERM: set by terminals that terminfo may not know */
+};
+
+/* As it is here and now. */
+struct cmd_terminal cmd_terminal_here(void);
+
+/* May text carry colours? Pure. */
+bool cmd_colours_in_text(const struct cmd_terminal *t);
+/*
+ * The colours of the screen: only those that terminfo has the sequences for, since ncurses makes
+ * them of it. Pure.
+ */
+enum tui_colours cmd_colours_of_screen(const struct cmd_terminal *t);
+
 struct cmd_style {
-	bool colour; /* standard output is a terminal and NO_COLOR is not set */
+	bool colour; /* cmd_colours_in_text() */
 	bool utf8;   /* the locale says UTF-8 and --ascii was not given */
 };
 

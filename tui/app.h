@@ -35,6 +35,7 @@ struct tui_options {
 	bool mouse;
 	bool no_store; /* nothing outlives the screen */
 	unsigned fps;  /* frames a second at most, 1 … 60 */
+	enum tui_colours colours;
 	enum tui_start start;
 	struct stress_config config;
 	const char *store;  /* NULL: the default */

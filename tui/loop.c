@@ -269,7 +269,8 @@ int tui_run(const struct tui_options *o, char ret_study[static TUI_STUDY_NAME], 
 	sigset_t old;
 	l->signals = block_signals(&old);
 	l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	const struct tui_screen_options so = {.ascii = o->ascii, .mouse = o->mouse};
+	const struct tui_screen_options so = {
+		.ascii = o->ascii, .mouse = o->mouse, .colours = o->colours};
 	int r = l->signals < 0 || l->timer < 0 ? -errno : tui_screen_open(&so, &l->screen, why);
 	if (r < 0) {
 		if (!l->screen && (l->signals < 0 || l->timer < 0)) {

@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "tui/terminal.h"
 
 enum { PAIRS = 256, CAPS_MAX = 256, GOODBYE_MS = 500, SMALL_WRITE = 128 };
 
@@ -155,28 +156,7 @@ static int check_terminal(struct why *why)
 		why_set(why, "standard output is not a terminal; try 'barscope show'");
 		return -ENOTTY;
 	}
-	const char *term = getenv("TERM");
-	if (!term || !*term) {
-		why_set(why, "TERM is not set, so the terminal's abilities are not known");
-		return -ENODEV;
-	}
-	int err = 0;
-	if (setupterm(NULL, STDOUT_FILENO, &err) != OK) {
-		if (err < 0) {
-			why_set(why, "the terminfo database was not found");
-		} else {
-			why_set(why, "TERM is '%.60s', which terminfo does not know", term);
-		}
-		return -ENODEV;
-	}
-	const char *cup = tigetstr("cup"), *clear_cap = tigetstr("clear");
-	bool able = cup && cup != (char *)-1 && clear_cap && clear_cap != (char *)-1;
-	del_curterm(cur_term);
-	if (!able) {
-		why_set(why, "a terminal of type '%.60s' cannot move its cursor", term);
-		return -ENODEV;
-	}
-	return 0;
+	return tui_terminal_check(why);
 }
 
 static int start_curses(struct tui_screen *s, struct why *why)
@@ -210,15 +190,13 @@ static int start_curses(struct tui_screen *s, struct why *why)
 	return 0;
 }
 
-static void start_colours(struct tui_screen *s)
+static void start_colours(struct tui_screen *s, enum tui_colours wanted)
 {
-	int n = has_colors() ? 8 : 0;
-	if (n) {
+	if (wanted != TUI_MONO && has_colors()) {
 		start_color();
 		use_default_colors();
-		n = COLORS;
+		s->colours = wanted;
 	}
-	s->colours = tui_colours_pick(n, getenv("NO_COLOR"));
 	s->npair = 1; /* pair 0 is the terminal's own */
 }
 
@@ -303,7 +281,7 @@ int tui_screen_open(const struct tui_screen_options *o, struct tui_screen **ret,
 		tui_screen_close(s);
 		return r;
 	}
-	start_colours(s);
+	start_colours(s, o->colours);
 	if (o->mouse) {
 		mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 		mouseinterval(0);
@@ -598,16 +576,4 @@ struct tui_input tui_screen_key(struct tui_screen *s)
 		       : ch == 127 || ch == 8   ? TUI_KEY_BACKSPACE
 						: (uint32_t)ch;
 	return (struct tui_input){.key = key};
-}
-
-bool tui_screen_has_colours(void)
-{
-	const char *term = getenv("TERM");
-	int err = 0;
-	if (!term || !*term || setupterm(term, STDOUT_FILENO, &err) != OK) {
-		return false;
-	}
-	bool able = tigetnum("colors") >= 8;
-	del_curterm(cur_term);
-	return able;
 }

@@ -49,6 +49,7 @@ struct tui_screen;
 struct tui_screen_options {
 	bool ascii; /* --ascii */
 	bool mouse;
+	enum tui_colours colours; /* no more than terminfo knows of */
 };
 
 /*
@@ -87,6 +88,3 @@ void tui_screen_print(struct tui_screen *s, const char *text);
 /* Gives the terminal back for a while, and takes it again. */
 void tui_screen_leave(struct tui_screen *s);
 void tui_screen_enter(struct tui_screen *s);
-
-/* TERM is a type that terminfo knows, with eight colours or more. Not while a screen is open. */
-bool tui_screen_has_colours(void);

@@ -60,11 +60,3 @@ struct tui_ground tui_theme_ground(enum tui_colours n, enum tui_bg bg)
 {
 	return n == TUI_256 ? grounds[bg].many : n == TUI_16 ? grounds[bg].few : grounds[bg].none;
 }
-
-enum tui_colours tui_colours_pick(int terminal_colours, const char *no_color)
-{
-	if (no_color && no_color[0] != '\0') {
-		return TUI_MONO;
-	}
-	return terminal_colours >= 256 ? TUI_256 : terminal_colours >= 8 ? TUI_16 : TUI_MONO;
-}

@@ -65,6 +65,3 @@ struct tui_ground {
 
 struct tui_look tui_theme_look(enum tui_colours n, enum tui_role role);
 struct tui_ground tui_theme_ground(enum tui_colours n, enum tui_bg bg);
-
-/* How many colours to use: what the terminal has, unless NO_COLOR (any value but "") says none. */
-enum tui_colours tui_colours_pick(int terminal_colours, const char *no_color);

@@ -149,10 +149,6 @@ static void themes_never_speak_by_colour_alone(void **state)
 		assert_int_equal(tui_theme_look(TUI_MONO, (enum tui_role)i).fg, -1);
 		assert_true(tui_theme_look(TUI_16, (enum tui_role)i).fg < 16);
 	}
-	assert_int_equal(tui_colours_pick(256, "1"), TUI_MONO);
-	assert_int_equal(tui_colours_pick(256, ""), TUI_256);
-	assert_int_equal(tui_colours_pick(8, NULL), TUI_16);
-	assert_int_equal(tui_colours_pick(0, NULL), TUI_MONO);
 	/* The four lights differ in shape, in every set. */
 	for (int i = TUI_ASCII; i <= TUI_UTF8; i++) {
 		const struct tui_glyphs *g = tui_glyphs((enum tui_charset)i);
