@@ -13,6 +13,7 @@ struct page {
 	const struct pcie_snapshot *s;
 	struct cmd_style style;
 	bool explain;
+	bool discrete; /* there is a discrete GPU */
 };
 
 static const char *mark(const struct page *p, enum pcie_level l)
@@ -86,7 +87,7 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 	if (p->explain || v->level == PCIE_LEVEL_BAD) {
 		return true;
 	}
-	if (g->kind != PCIE_GPU_DISCRETE) {
+	if (g->kind != PCIE_GPU_DISCRETE && p->discrete) {
 		return !strcmp(v->rule->id, "assignment");
 	}
 	if (v->rule->decides) {
@@ -182,7 +183,11 @@ static void print_log(const struct page *p)
 void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const struct pcie_verdicts *v,
 	bool explain, struct cmd_style style)
 {
-	const struct page p = {.out = out, .s = s, .style = style, .explain = explain};
+	const struct page p = {.out = out,
+		.s = s,
+		.style = style,
+		.explain = explain,
+		.discrete = pcie_verdicts_have_discrete(v)};
 	bool first = true;
 
 	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {

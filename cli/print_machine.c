@@ -7,6 +7,7 @@
 #include "cli/machine.h"
 #include "pcie/names.h"
 #include "pcie/path.h"
+#include "pcie/verdict.h"
 
 struct page {
 	struct text *out;
@@ -161,7 +162,8 @@ static void print_bar(const struct page *p, int dev, int i, int vram)
 		}
 	}
 	if (i == vram) {
-		cmd_append(kind, sizeof(kind), "%sVRAM", kind[0] ? ", " : "");
+		cmd_append(kind, sizeof(kind), "%s%s", kind[0] ? ", " : "",
+			pcie_gpu_memory_name(pcie_device_kind(p->s, dev)));
 	}
 	if (b->decode_enabled == PCIE_NO && b->kind != PCIE_BAR_ROM) {
 		cmd_append(kind, sizeof(kind), "%sdecoding off", kind[0] ? ", " : "");

@@ -5,6 +5,7 @@
 
 #include "cli/layout.h"
 #include "cli/plan.h"
+#include "pcie/path.h"
 
 struct page {
 	struct text *out;
@@ -50,7 +51,18 @@ static void add_where(
 	}
 }
 
-static void add_why_not(const struct pcie_plan_fit *f, struct text *t)
+/* The bridges above DEV are known up to the root bus. */
+static bool path_is_known(const struct pcie_snapshot *s, int dev)
+{
+	int top = dev;
+	for (int depth = 0; s->dev[top].parent >= 0 && depth < PCIE_PATH_MAX; depth++) {
+		top = s->dev[top].parent;
+	}
+	return pcie_is_at_root(s, top);
+}
+
+static void add_why_not(
+	const struct page *g, int dev, const struct pcie_plan_fit *f, struct text *t)
 {
 	char need[TEXT_SIZE_MAX], align[TEXT_SIZE_MAX], have[TEXT_SIZE_MAX], lack[TEXT_SIZE_MAX];
 
@@ -74,14 +86,23 @@ static void add_why_not(const struct pcie_plan_fit *f, struct text *t)
 		break;
 	case PCIE_PLAN_OPEN:
 	case PCIE_PLAN_FREE:
-		text_add(t, "the windows and apertures on its way are not known here");
+		text_add(
+			t, path_is_known(g->s, dev)
+				   ? "the root bus's addresses are not known here (the boot log or "
+				     "/proc/iomem, read as root, tells them)"
+				   : "the windows and apertures on its way are not known here");
 		break;
 	}
 	if (f->need) {
 		text_addf(t, "; needed are %s at a multiple of %s", text_size(f->need, need),
 			text_size(f->align, align));
 	}
-	if (f->has_have && f->need > f->have) {
+	if (f->block == PCIE_PLAN_NO_APERTURE) {
+		return;
+	}
+	if (f->has_have && f->have == 0) {
+		text_add(t, ", and no free range has room at such an address");
+	} else if (f->has_have && f->need > f->have) {
 		text_addf(t, ", the most in one piece is %s: short by %s", text_size(f->have, have),
 			text_size(f->need - f->have, lack));
 	}
@@ -100,11 +121,11 @@ static void print_rule(const struct page *g, const struct pcie_plan_gpu *gpu, in
 		break;
 	case PCIE_NO:
 		coloured(g, CMD_BAD, "does not fit  ");
-		add_why_not(f, &t);
+		add_why_not(g, gpu->dev, f, &t);
 		break;
 	case PCIE_TRI_UNKNOWN:
 		coloured(g, CMD_WARN, "not known     ");
-		add_why_not(f, &t);
+		add_why_not(g, gpu->dev, f, &t);
 		break;
 	}
 	/* The first words stand behind the label already. */
@@ -140,23 +161,28 @@ static void print_gpu(const struct page *g, const struct pcie_plan_gpu *gpu)
 	text_add(g->out, cmd_colour(g->style, CMD_PLAIN));
 
 	line[0] = '\0';
+	bool unplaced = pcie_plan_is_unplaced(g->s, gpu);
 	cmd_append(line, sizeof(line), "%s", bar_name(gpu, name));
 	if (gpu->has_current) {
-		cmd_append(line, sizeof(line), " is %s", text_size(gpu->current, size));
+		cmd_append(line, sizeof(line), unplaced ? ", %s, has no address" : " is %s",
+			text_size(gpu->current, size));
+	} else if (unplaced) {
+		cmd_append(line, sizeof(line), " has no address");
 	}
 	if (!gpu->has_target) {
-		cmd_append(line, sizeof(line), "; %s is known: give one with --size",
-			gpu->has_current ? "no larger size of this card" : "no size to aim at");
+		cmd_append(line, sizeof(line), "%s %s is known: give one with --size",
+			gpu->has_current || unplaced ? ";" : ":",
+			gpu->has_current && !unplaced ? "no larger size of this card"
+						      : "no size of it");
 		cmd_wrapped(g->out, 2, 4, line);
 		return;
 	}
 	cmd_append(line, sizeof(line), "; target %s (%s)", text_size(gpu->target, size),
 		gpu->target_why);
 	cmd_wrapped(g->out, 2, 4, line);
-	bool both = g->p->applies[0] && g->p->applies[1];
 	for (int k = 0; k < PCIE_PLAN_RULES; k++) {
 		/* One line will do where the rules agree in everything. */
-		if (k == PCIE_PLAN_TIGHT && both && same_fit(&gpu->fit[0], &gpu->fit[1])) {
+		if (k == PCIE_PLAN_TIGHT && same_fit(&gpu->fit[0], &gpu->fit[1])) {
 			text_add(g->out, "  tight   the same\n");
 			continue;
 		}
@@ -176,6 +202,9 @@ void cmd_plan_print(struct text *out, const struct pcie_snapshot *s, const struc
 {
 	const struct page g = {.out = out, .s = s, .p = p, .style = style};
 
+	if (!p->ngpu) {
+		return; /* nothing to plan: neither rules nor kernels matter */
+	}
 	for (size_t i = 0; i < p->ngpu; i++) {
 		if (i) {
 			text_add(out, "\n");
@@ -235,7 +264,7 @@ void cmd_plan_print_map(
 	bool low = false, crossed = false, spans = false;
 
 	if (n) {
-		text_add(out, "\nAddress map\n");
+		text_addf(out, "%sAddress map\n", out->len ? "\n" : "");
 	}
 	for (size_t i = 0; i < n && (!limit || i < limit); i++) {
 		char size[TEXT_SIZE_MAX], range[48];

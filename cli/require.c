@@ -96,19 +96,9 @@ static bool allows(const char *answers, const char *answer)
 	return false;
 }
 
-static bool has_discrete(const struct pcie_verdicts *v)
-{
-	for (size_t i = 0; i < v->ngpu; i++) {
-		if (v->gpu[i].kind == PCIE_GPU_DISCRETE) {
-			return true;
-		}
-	}
-	return false;
-}
-
 int cmd_require_judge(const struct cmd_require *r, const struct pcie_verdicts *v, struct text *out)
 {
-	bool discrete = has_discrete(v), failed = false, open = false;
+	bool discrete = pcie_verdicts_have_discrete(v), failed = false, open = false;
 
 	for (size_t g = 0; g < v->ngpu; g++) {
 		const struct pcie_gpu *gpu = &v->gpu[g];
@@ -134,7 +124,7 @@ int cmd_require_judge(const struct cmd_require *r, const struct pcie_verdicts *v
 
 int cmd_check_status(const struct pcie_verdicts *v, bool required)
 {
-	bool discrete = has_discrete(v), open = false;
+	bool discrete = pcie_verdicts_have_discrete(v), open = false;
 
 	for (size_t g = 0; g < v->ngpu; g++) {
 		enum pcie_level l = pcie_gpu_deciding_level(&v->gpu[g]);

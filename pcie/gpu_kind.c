@@ -6,6 +6,8 @@
  */
 #include "pcie/gpu_kind.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -276,4 +278,44 @@ const char *pcie_gpu_kind_name(enum pcie_gpu_kind k)
 	static const char *const name[] = {"discrete GPU", "integrated GPU",
 		"management controller", "emulated display", "virtual function"};
 	return (size_t)k < ARRAY_LEN(name) ? name[k] : name[0];
+}
+
+const char *pcie_gpu_memory_name(enum pcie_gpu_kind k)
+{
+	switch (k) {
+	case PCIE_GPU_INTEGRATED:
+		return "aperture"; /* onto the machine's own memory */
+	case PCIE_GPU_BMC:
+	case PCIE_GPU_EMULATED:
+		return "framebuffer";
+	case PCIE_GPU_DISCRETE:
+	case PCIE_GPU_VF:
+		break;
+	}
+	return "VRAM";
+}
+
+bool pcie_vram_in_name(const char *name, uint64_t *ret)
+{
+	const char *gb = strstr(name, "GB");
+	if (!gb || gb == name || isalnum((unsigned char)gb[2])) {
+		return false;
+	}
+	const char *p = gb;
+	while (p > name && p[-1] == ' ') {
+		p--;
+	}
+	const char *end = p;
+	while (p > name && isdigit((unsigned char)p[-1])) {
+		p--;
+	}
+	if (p == end || end - p > 3 || (p > name && isalnum((unsigned char)p[-1]))) {
+		return false;
+	}
+	uint64_t gib = (uint64_t)strtoul(p, NULL, 10);
+	if (gib == 0 || gib > 512) {
+		return false;
+	}
+	*ret = gib * GIB;
+	return true;
 }

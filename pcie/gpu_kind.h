@@ -16,6 +16,9 @@ uint16_t pcie_driver_vendor(const char *driver);
  */
 bool pcie_device_has_own_switch(const struct pcie_device *d);
 
+/* "GP100GL [Tesla P100 PCIe 12GB]": the number before GB in the name, in bytes. */
+bool pcie_vram_in_name(const char *name, uint64_t *ret);
+
 /*
  * The CPU reaches this GPU's memory coherently: nvidia-smi said so, or it is one that is built
  * together with a Grace CPU. The sizes in such a name are the CPU's memory.

@@ -279,32 +279,6 @@ static void find_vram_bar(struct pcie_judge *j)
 	}
 }
 
-/* "GP100GL [Tesla P100 PCIe 12GB]": the last number before GB in the name. */
-static bool vram_in_name(const char *name, uint64_t *ret)
-{
-	const char *gb = strstr(name, "GB");
-	if (!gb || gb == name || isalnum((unsigned char)gb[2])) {
-		return false;
-	}
-	const char *p = gb;
-	while (p > name && p[-1] == ' ') {
-		p--;
-	}
-	const char *end = p;
-	while (p > name && isdigit((unsigned char)p[-1])) {
-		p--;
-	}
-	if (p == end || end - p > 3 || (p > name && isalnum((unsigned char)p[-1]))) {
-		return false;
-	}
-	uint64_t gib = (uint64_t)strtoul(p, NULL, 10);
-	if (gib == 0 || gib > 512) {
-		return false;
-	}
-	*ret = gib * GIB;
-	return true;
-}
-
 static void find_vram(struct pcie_judge *j)
 {
 	const struct pcie_vram *v = &j->d->vram;
@@ -314,7 +288,7 @@ static void find_vram(struct pcie_judge *j)
 		j->vram = v->bytes;
 		j->vram_sure = PCIE_PROVEN;
 		text_copy(j->vram_what, sizeof(j->vram_what), v->what[0] ? v->what : "VRAM size");
-	} else if (!j->coherent && vram_in_name(j->d->name, &j->vram)) {
+	} else if (!j->coherent && pcie_vram_in_name(j->d->name, &j->vram)) {
 		j->has_vram = true;
 		j->vram_sure = PCIE_LIKELY;
 		text_copy(j->vram_what, sizeof(j->vram_what), "the card's name");

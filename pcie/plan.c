@@ -8,10 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "pcie/gpu_kind.h"
 #include "pcie/plan_commands.h"
 #include "pcie/plan_layout.h"
 #include "pcie/rebar.h"
-#include "pcie/verdict.h"
 
 const char *pcie_plan_rule_name(enum pcie_plan_rule r)
 {
@@ -88,6 +88,17 @@ static bool sizes_are_open(
 	       !(vram && vram <= g->current);
 }
 
+/* The kernel gave it none, or lists nothing where the register has a BAR. */
+static bool has_no_address(const struct pcie_bar *b)
+{
+	return b->have == PCIE_KNOWN ? b->assigned == PCIE_NO : b->have == PCIE_ABSENT;
+}
+
+bool pcie_plan_is_unplaced(const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
+{
+	return g->bar_slot >= 0 && has_no_address(&s->dev[g->dev].bar[g->bar_slot]);
+}
+
 static void find_target(
 	struct pcie_plan_gpu *g, const struct pcie_snapshot *s, const struct pcie_plan_options *o)
 {
@@ -95,6 +106,10 @@ static void find_target(
 	uint64_t supported = pcie_rebar_supported(d, pcie_rebar_entry(d, g->bar));
 	char size[TEXT_SIZE_MAX], why[sizeof(g->target_why)];
 	uint64_t vram = d->vram.have == PCIE_KNOWN && !d->mig ? d->vram.bytes : 0;
+	const char *whose = "VRAM";
+	if (!vram && !d->mig && !pcie_device_is_coherent(d) && pcie_vram_in_name(d->name, &vram)) {
+		whose = "VRAM, as its name says";
+	}
 
 	if (g->bar_slot < 0) {
 		return;
@@ -106,8 +121,8 @@ static void find_target(
 	if (supported) {
 		uint64_t over = vram ? pcie_rebar_smallest_over(supported, vram) : 0;
 		if (over) {
-			snprintf(why, sizeof(why), "the smallest size over %s of VRAM",
-				text_size(vram, size));
+			snprintf(why, sizeof(why), "the smallest size over %s of %s",
+				text_size(vram, size), whose);
 			set_target(g, over, why);
 		} else {
 			set_target(g, pcie_rebar_largest(supported),
@@ -118,20 +133,21 @@ static void find_target(
 	uint64_t tried = tried_size(s, g->dev);
 	if (tried > g->current) {
 		set_target(g, tried, "what was tried");
-	} else if (vram > g->current && d->rebar.have != PCIE_ABSENT) {
+	} else if (vram > g->current && (d->rebar.have != PCIE_ABSENT || !g->has_current)) {
 		uint64_t over = MIB;
 		while (over < vram && over < (uint64_t)1 << 62) {
 			over <<= 1;
 		}
-		snprintf(why, sizeof(why),
-			"it covers %s of VRAM; what the card offers is not known",
-			text_size(vram, size));
+		snprintf(why, sizeof(why), "it covers %s of %s; what the card offers is not known",
+			text_size(vram, size), whose);
 		set_target(g, over, why);
 	} else if (g->has_current && d->rebar.have == PCIE_KNOWN &&
 		   g->current < (uint64_t)1 << 62) {
 		set_target(g, 2 * g->current, "the next size; what the card offers is not shown");
 	} else if (g->has_current && !sizes_are_open(s, g, vram)) {
-		set_target(g, g->current, "its size; no other is known");
+		set_target(g, g->current,
+			pcie_plan_is_unplaced(s, g) ? "its own size"
+						    : "its size; no other is known");
 	}
 }
 
@@ -161,9 +177,7 @@ static bool has_unplaced_bar(const struct pcie_device *d)
 {
 	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *b = &d->bar[i];
-		bool failed =
-			b->have == PCIE_KNOWN ? b->assigned == PCIE_NO : b->have == PCIE_ABSENT;
-		if (failed && plan_is_movable(b)) {
+		if (has_no_address(b) && plan_is_movable(b)) {
 			return true;
 		}
 	}

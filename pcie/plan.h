@@ -84,6 +84,9 @@ struct pcie_plan *pcie_plan_create(
 	const struct pcie_snapshot *s, const struct pcie_plan_options *o);
 void pcie_plan_destroy(struct pcie_plan *p);
 
+/* The VRAM BAR has no address: that comes first, a larger size only then. */
+bool pcie_plan_is_unplaced(const struct pcie_snapshot *s, const struct pcie_plan_gpu *g);
+
 /* YES: every chosen GPU fits by every rule that applies. NO: one fits by none. */
 enum pcie_tri pcie_plan_answer(const struct pcie_plan *p);
 

@@ -101,16 +101,21 @@ static void add_settings(struct pcie_plan *p, const struct pcie_snapshot *s,
 	const struct pcie_machine *m, const struct pcie_plan_gpu *g)
 {
 	const struct pcie_device *d = &s->dev[g->dev];
+	bool unplaced = pcie_plan_is_unplaced(s, g);
+	bool open = unplaced && blocked_by(p, g, PCIE_PLAN_OPEN);
 
+	if (open && m->pc == PCIE_TRI_UNKNOWN && m->guest != PCIE_YES && !m->apple) {
+		add(p, "on a PC, firmware setup: \"Above 4G Decoding\" on, CSM off");
+	}
 	if (m->pc == PCIE_YES && m->guest != PCIE_YES && !m->apple) {
-		if (blocked_by(p, g, PCIE_PLAN_NO_APERTURE)) {
+		if (open || blocked_by(p, g, PCIE_PLAN_NO_APERTURE)) {
 			add(p, "firmware setup: \"Above 4G Decoding\" on, CSM off");
 		}
 		if (blocked_by(p, g, PCIE_PLAN_APERTURE)) {
 			add(p, "firmware setup: a larger \"MMIOH size\" (\"MMIO high size\"), or fewer "
 			       "devices");
 		}
-		if (is_resizable(d, g)) {
+		if (is_resizable(d, g) && !unplaced && !blocked_by(p, g, PCIE_PLAN_WINDOW)) {
 			add(p, "firmware setup: \"Resizable BAR\" on, so that the windows are made "
 			       "large at boot");
 		}
@@ -121,7 +126,9 @@ static void add_driver_option(
 	struct pcie_plan *p, const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
 {
 	const struct pcie_device *d = &s->dev[g->dev];
-	if (pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g)) {
+	/* A driver resizes a BAR that has a place; without one it does not even start. */
+	if (pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g) &&
+		!pcie_plan_is_unplaced(s, g)) {
 		add(p, "echo 'options nvidia NVreg_EnableResizableBar=1' > "
 		       "/etc/modprobe.d/nvidia-rebar.conf   # then rebuild the initramfs, reboot");
 	}
@@ -133,7 +140,7 @@ static void add_resize(
 	const struct pcie_device *d = &s->dev[g->dev];
 	char addr[PCIE_ADDR_MAX];
 
-	if (!d->addr.known || g->bar < 0 || !is_resizable(d, g)) {
+	if (!d->addr.known || g->bar < 0 || !is_resizable(d, g) || pcie_plan_is_unplaced(s, g)) {
 		return;
 	}
 	pcie_addr_format(d->addr, addr);
@@ -205,6 +212,9 @@ static void add_kernel(
 {
 	bool window = blocked_by(p, g, PCIE_PLAN_WINDOW);
 	bool pinned = blocked_by(p, g, PCIE_PLAN_PINNED);
+	/* Sizing all windows anew can place it, where there is or may be room. */
+	bool anew = pcie_plan_is_unplaced(s, g) && !blocked_by(p, g, PCIE_PLAN_NO_APERTURE) &&
+		    !blocked_by(p, g, PCIE_PLAN_APERTURE);
 	bool has = s->host.have_cmdline == PCIE_KNOWN && strstr(s->host.cmdline, "pci=realloc");
 	char size[TEXT_SIZE_MAX];
 
@@ -214,7 +224,7 @@ static void add_kernel(
 			"kernel command line: pci=realloc,hpmmioprefsize=%lluM   # %s for each removable "
 			"port",
 			(unsigned long long)mib, text_size(g->fit[0].need, size));
-	} else if (pinned && !has) {
+	} else if ((pinned || anew) && !has) {
 		add(p, "kernel command line: pci=realloc   # take it back if a device vanishes");
 	}
 }
@@ -274,10 +284,33 @@ static void add_guest_numbers(
 	}
 }
 
+/* Before anything about a larger size. */
+static void note_unplaced(
+	struct pcie_plan *p, const struct pcie_snapshot *s, const struct pcie_plan_gpu *g)
+{
+	char addr[PCIE_ADDR_MAX], bar[16] = "the VRAM BAR";
+	const struct pcie_device *d = &s->dev[g->dev];
+
+	if (!pcie_plan_is_unplaced(s, g)) {
+		return;
+	}
+	if (g->bar >= 0) {
+		snprintf(bar, sizeof(bar), "BAR %d", g->bar % 10);
+	}
+	note(p,
+		"%s of %s has no address: that comes first, and a larger size only then; barscope "
+		"check says what is in the way",
+		bar, d->addr.known ? pcie_addr_format(d->addr, addr) : "the GPU");
+}
+
 void pcie_plan_add_commands(struct pcie_plan *p, const struct pcie_snapshot *s)
 {
 	struct pcie_machine m;
 	pcie_machine_init(&m, s);
+
+	for (size_t i = 0; i < p->ngpu; i++) {
+		note_unplaced(p, s, &p->gpu[i]);
+	}
 
 	for (size_t i = 0; i < p->ngpu; i++) {
 		if (needs_work(&p->gpu[i])) {

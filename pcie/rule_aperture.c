@@ -315,6 +315,7 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	const struct pcie_bar_finding *f = j->vram_bar;
 	const struct pcie_bar *b = f ? f->bar : NULL;
+	const char *what = pcie_gpu_memory_name(j->kind);
 	char text[PCIE_BAR_TEXT_MAX];
 
 	if (f && f->state == PCIE_BAR_PLACED && b && b->have == PCIE_KNOWN && b->has_base &&
@@ -334,7 +335,7 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 			pcie_source_name(j->s, b->src), "%s%s", pcie_bar_text(j->d, b, text),
 			grown ? "; below 4 GiB it can hardly grow further" : "");
 		pcie_say(v, high ? "yes" : "no", sure, high ? PCIE_LEVEL_GOOD : PCIE_LEVEL_NOTE,
-			"its VRAM BAR is %s 4 GiB", high ? "above" : "below");
+			"its %s BAR is %s 4 GiB", what, high ? "above" : "below");
 		if (!high && f->is64 && j->m->pc != PCIE_NO) {
 			pcie_against(v, "F2", "firmware practice",
 				"firmware leaves a small BAR low even when the option is on: this is "
@@ -355,7 +356,7 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_evidence(v, "N2", b ? pcie_source_name(j->s, b->src) : "kernel log",
 			"%s has no address", pcie_vram_bar_name(j));
 		pcie_say(v, "no", j->vram_bar_sure ? f->sure : MIN(f->sure, PCIE_LIKELY),
-			PCIE_LEVEL_NOTE, "its VRAM BAR has no address at all");
+			PCIE_LEVEL_NOTE, "its %s BAR has no address at all", what);
 		return;
 	}
 	if (f && f->state == PCIE_BAR_PLACED && b && b->reg.have == PCIE_KNOWN && b->reg.base) {
@@ -365,7 +366,7 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 			(unsigned long long)b->reg.base);
 		pcie_say(v, high ? "yes" : "no", PCIE_WEAK,
 			high ? PCIE_LEVEL_GOOD : PCIE_LEVEL_NOTE,
-			"its VRAM BAR register points %s 4 GiB; the kernel's view is not known",
+			"its %s BAR register points %s 4 GiB; the kernel's view is not known", what,
 			high ? "above" : "below");
 		return;
 	}
@@ -374,17 +375,20 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 		pcie_evidence(v, "E8", pcie_source_name(j->s, b->src), "%s is %llu GiB long",
 			pcie_vram_bar_name(j), (unsigned long long)(j->len >> 30));
 		pcie_say(v, "yes", PCIE_WEAK, PCIE_LEVEL_GOOD,
-			"its VRAM BAR is too large for a place below 4 GiB");
+			"its %s BAR is too large for a place below 4 GiB", what);
 		return;
 	}
 	if (!f && all_low(j, v)) {
-		pcie_say(v, "no", PCIE_LIKELY, PCIE_LEVEL_NOTE,
-			"it has no BAR for VRAM, and all others are below 4 GiB");
+		pcie_say(v, "no", PCIE_LIKELY, PCIE_LEVEL_NOTE, "all its BARs are below 4 GiB");
 		return;
 	}
-	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE, "%s",
-		j->d->config_gone ? "the device is powered down or off the bus"
-				  : "the address of its VRAM BAR is not known");
+	if (j->d->config_gone) {
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"the device is powered down or off the bus");
+		return;
+	}
+	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+		"the address of its %s BAR is not known", what);
 }
 
 const struct pcie_rule pcie_rule_used = {

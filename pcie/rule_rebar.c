@@ -301,7 +301,8 @@ static void say_unassigned(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	const struct pcie_bar_finding *f = j->vram_bar;
 	pcie_say(v, "unassigned", j->vram_bar_sure ? f->sure : MIN(f->sure, PCIE_LIKELY),
-		PCIE_LEVEL_BAD, "%s, which maps the VRAM, has no address", pcie_vram_bar_name(j));
+		PCIE_LEVEL_BAD, "%s, which maps the %s, has no address", pcie_vram_bar_name(j),
+		pcie_gpu_memory_name(j->kind));
 	pcie_advise_cause(j, v);
 }
 

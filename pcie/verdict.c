@@ -193,6 +193,16 @@ enum pcie_level pcie_gpu_level(const struct pcie_gpu *g)
 	return worst;
 }
 
+bool pcie_verdicts_have_discrete(const struct pcie_verdicts *v)
+{
+	for (size_t i = 0; i < v->ngpu; i++) {
+		if (v->gpu[i].kind == PCIE_GPU_DISCRETE) {
+			return true;
+		}
+	}
+	return false;
+}
+
 enum pcie_level pcie_gpu_deciding_level(const struct pcie_gpu *g)
 {
 	enum pcie_level worst = PCIE_LEVEL_GOOD;

@@ -124,6 +124,8 @@ const struct pcie_verdict *pcie_gpu_find(const struct pcie_gpu *g, const char *i
 const char *pcie_gpu_answer(const struct pcie_gpu *g, const char *id); /* "unknown" when none */
 /* The worst level among its verdicts. */
 enum pcie_level pcie_gpu_level(const struct pcie_gpu *g);
+/* One of them has VRAM of its own: the questions are asked of those alone then. */
+bool pcie_verdicts_have_discrete(const struct pcie_verdicts *v);
 /* A level that makes the exit status 1 or 2; setup items and the like never do. */
 enum pcie_level pcie_gpu_deciding_level(const struct pcie_gpu *g);
 
@@ -135,6 +137,8 @@ bool pcie_rule_has_answer(const struct pcie_rule *r, const char *answer);
 
 enum pcie_gpu_kind pcie_device_kind(const struct pcie_snapshot *s, int dev);
 const char *pcie_gpu_kind_name(enum pcie_gpu_kind k);
+/* What the largest BAR of such a device maps: "VRAM", "aperture", "framebuffer". */
+const char *pcie_gpu_memory_name(enum pcie_gpu_kind k);
 const char *pcie_level_name(enum pcie_level l);
 const char *pcie_confidence_name(enum pcie_confidence c);
 /* "pinned-window: what was seen"; with an unknown cause what was seen alone, or "not known".

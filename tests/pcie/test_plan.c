@@ -427,6 +427,55 @@ static void no_aperture(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* A BAR without an address needs one first: no driver option, no resize. */
+static void unplaced_first(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = machine_pc();
+	int b = machine_bridge(s, "0000:00:01.0", -1, 1, 0, 0);
+	int g = machine_gpu(s, "0000:01:00.0", b);
+	machine_bar(s, g, 1, 0, 256 * MIB); /* wiped */
+	machine_rebar(s, g, 1, 256 * MIB, SIZES(6, 15));
+	pcie_snapshot_settle(s);
+	struct pcie_plan *p = plan(s, 0);
+	assert_true(pcie_plan_is_unplaced(s, &p->gpu[0]));
+	assert_true(has_command(p, "Above 4G Decoding"));
+	assert_true(has_command(p, "pci=realloc"));
+	assert_false(has_command(p, "NVreg"));
+	assert_false(has_command(p, "resource1_resize"));
+	assert_false(has_command(p, "Resizable BAR"));
+	bool said = false;
+	for (size_t i = 0; i < p->nnote; i++) {
+		said = said || strstr(p->note[i], "BAR 1 of 0000:01:00.0 has no address");
+	}
+	assert_true(said);
+	pcie_plan_destroy(p);
+	pcie_snapshot_destroy(s);
+}
+
+/* Where no BAR tells its length and no driver the VRAM, the card's name does. */
+static void vram_by_name(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = machine_pc();
+	machine_aperture(s, APERTURE, APERTURE + 32 * GIB - 1);
+	s->apertures_complete = true;
+	int g = machine_gpu(s, "0000:00:04.0", -1);
+	machine_bar(s, g, 1, 0, 0);
+	strcpy(s->dev[g].name, "GA100 [A100 SXM4 80GB]");
+	pcie_snapshot_settle(s);
+	struct pcie_plan *p = plan(s, 0);
+	assert_true(p->gpu[0].has_target && p->gpu[0].target == 128 * GIB);
+	assert_non_null(strstr(p->gpu[0].target_why, "as its name says"));
+	assert_int_equal(p->gpu[0].fit[PCIE_PLAN_TIGHT].block, PCIE_PLAN_APERTURE);
+	pcie_plan_destroy(p);
+	strcpy(s->dev[0].name, "GA100 [A100]");
+	p = plan(s, 0);
+	assert_false(p->gpu[0].has_target);
+	pcie_plan_destroy(p);
+	pcie_snapshot_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +490,8 @@ int main(void)
 		cmocka_unit_test(two_behind_a_switch),
 		cmocka_unit_test(each_on_the_root_bus),
 		cmocka_unit_test(no_aperture),
+		cmocka_unit_test(unplaced_first),
+		cmocka_unit_test(vram_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
