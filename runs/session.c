@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/macros.h"
 #include "runs/episode.h"
-#include "runs/hostwatch.h"
+#include "runs/lookout.h"
 #include "runs/readings.h"
 
 /* The rollup is rewritten once a minute: it may be a few hundred KiB. */
@@ -24,8 +24,8 @@ struct runs_session {
 	uint64_t rolled_ns;
 	struct runs_readings readings;
 	struct runs_episodes *episodes;
-	struct runs_hostwatch *watch; /* NULL: the samples have a clock of their own */
-	bool found, noted;            /* the finding, the note is an event already */
+	struct runs_lookout *watch; /* NULL: the samples have a clock of their own */
+	bool found, noted;          /* the finding, the note is an event already */
 };
 
 const char *runs_dtype_name(enum stress_dtype d)
@@ -65,7 +65,7 @@ struct runs_session *runs_session_begin(struct runs_recorder *r, const char *lab
 	s->rolled_ns = run.start_ns;
 	s->episodes = runs_episodes_create();
 	bool own_clock = !strcmp(c->backend, "script") && c->script_speed != 1;
-	s->watch = own_clock ? NULL : runs_hostwatch_create(NULL);
+	s->watch = own_clock ? NULL : runs_lookout_create(NULL);
 	return s;
 }
 
@@ -157,7 +157,7 @@ void runs_session_tick(struct runs_session *s, const struct stress_status *st)
 	uint64_t now = clock_ns();
 	if (s->watch && st) {
 		struct runs_event e[RUNS_HOSTWATCH_EVENTS];
-		size_t n = runs_hostwatch_poll(s->watch, st->pid, now, e);
+		size_t n = runs_lookout_poll(s->watch, st->pid, e);
 		for (size_t i = 0; i < n; i++) {
 			runs_collect_event(s->collect, &e[i]);
 		}
@@ -186,7 +186,7 @@ uint64_t runs_session_end(struct runs_session *s, const struct stress_status *st
 	uint64_t ticket = runs_recorder_end(s->recorder, state, reason);
 	runs_collect_destroy(s->collect);
 	runs_episodes_destroy(s->episodes);
-	runs_hostwatch_destroy(s->watch);
+	runs_lookout_destroy(s->watch);
 	free(s);
 	return ticket;
 }

@@ -59,6 +59,7 @@ void tui_app_start(struct tui_app *a)
 	/* A recorded run is of one worker. */
 	tui_keep_stop(&a->keep, a->live.have_status ? &a->live.status : NULL, RUNS_STOPPED,
 		"another start");
+	runs_choices_lend(&a->machine.around.choices, &a->live.config);
 	if (tui_live_start(&a->live, a->now_ns, &why) < 0) {
 		tui_app_say(a, TUI_TONE_BAD, "%s", why.text);
 		return;

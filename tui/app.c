@@ -27,8 +27,11 @@ void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_n
 	struct timespec wall;
 	clock_gettime(CLOCK_REALTIME, &wall);
 	a->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+	tzset(); /* its file is read here, not with the first clock that is drawn */
+	a->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	bool no_store = o->demo || o->no_store;
-	tui_machine_init(&a->machine, o->source);
+	/* The demo's machine is not this one: nothing that happens here changes it. */
+	tui_machine_init(&a->machine, o->demo ? "demo" : o->source);
 	tui_live_init(&a->live);
 	a->live.config = o->config;
 	tui_window_init(&a->window);

@@ -125,7 +125,8 @@ struct tui_app {
 	struct tui_fleet fleet;
 	struct tui_episodes slow;
 	struct tui_neighbours neighbours;
-	bool decided;    /* whether to start by itself was decided */
+	bool decided; /* whether to start by itself was decided */
+	long cpus;
 	char waits[160]; /* why nothing was started by itself; "" */
 	enum tui_layer layer;
 	struct tui_window window;

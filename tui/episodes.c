@@ -44,7 +44,7 @@ static void run_question(struct job_item *item)
 void tui_episodes_start(struct tui_episodes *e, uint64_t now_ns, bool own_clock)
 {
 	runs_episodes_destroy(e->find);
-	runs_hostwatch_destroy(e->watch);
+	runs_lookout_destroy(e->watch);
 	runs_attribution_finish(&e->of);
 	if (!e->episode) {
 		e->episode = xmalloc(TUI_EPISODES * sizeof(*e->episode));
@@ -54,7 +54,7 @@ void tui_episodes_start(struct tui_episodes *e, uint64_t now_ns, bool own_clock)
 		memset(e->event, 0, TUI_EPISODE_EVENTS * sizeof(*e->event));
 	}
 	e->find = runs_episodes_create();
-	e->watch = own_clock ? NULL : runs_hostwatch_create(NULL);
+	e->watch = own_clock ? NULL : runs_lookout_create(NULL);
 	e->n = e->nevent = 0;
 	e->count = e->of_first = e->of_last = e->samples = e->read = 0;
 	e->from_ns = now_ns;
@@ -72,7 +72,7 @@ int tui_episodes_finish(struct tui_episodes *e, int timeout_ms)
 		r = job_destroy(e->job, e->asked ? 0 : 200);
 	}
 	runs_episodes_destroy(e->find);
-	runs_hostwatch_destroy(e->watch);
+	runs_lookout_destroy(e->watch);
 	runs_attribution_finish(&e->of);
 	free(e->episode);
 	free(e->event);
@@ -134,7 +134,7 @@ void tui_episodes_tick(struct tui_episodes *e, int pid, uint64_t now_ns)
 	if (!e->find) {
 		return;
 	}
-	n = e->watch ? runs_hostwatch_poll(e->watch, pid, now_ns, event) : 0;
+	n = runs_lookout_poll(e->watch, pid, event);
 	for (size_t i = 0; i < n; i++) {
 		tui_episodes_event(e, &event[i]);
 	}

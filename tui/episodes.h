@@ -2,7 +2,7 @@
 /*
  * Slow episodes as the screen follows them, and what stands beside them: the newest of each are
  * kept, in constant memory, and a job works out now and then which events are associated. What the
- * kernel counts about the worker is read here too (runs/hostwatch). Main thread.
+ * kernel counts about the worker is read on a thread too (runs/lookout). Main thread.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 #include "runs/attribute.h"
 #include "runs/collect.h"
 #include "runs/episode.h"
-#include "runs/hostwatch.h"
+#include "runs/lookout.h"
 #include "stress/sample.h"
 
 enum { TUI_EPISODES = 256, TUI_EPISODE_EVENTS = 2048 };
 
 struct tui_episodes {
 	struct runs_episodes *find;   /* NULL: nothing ran yet */
-	struct runs_hostwatch *watch; /* NULL: the samples have a clock of their own */
+	struct runs_lookout *watch;   /* NULL: the samples have a clock of their own */
 	struct runs_episode *episode; /* the newest N, oldest first; owned */
 	struct runs_event *event;     /* the newest NEVENT, oldest first; owned */
 	size_t n, nevent;

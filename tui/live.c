@@ -8,7 +8,6 @@
 
 #include "base/macros.h"
 #include "base/text.h"
-#include "runs/choices.h"
 
 enum { CHUNK = 2048, AT_ONCE = 65536 };
 
@@ -71,9 +70,6 @@ int tui_live_start(struct tui_live *l, uint64_t now_ns, struct why *why)
 	l->worker = NULL;
 	l->want_pause = l->want_stop = l->killed = false;
 	forget(l);
-	struct why ignored; /* without the file, or with a damaged one, kernels are picked at run
-			       time */
-	runs_choices_lend_usual(&l->config, &ignored);
 	int r = stress_worker_start(&l->config, &l->worker, why);
 	if (r < 0) {
 		return r;

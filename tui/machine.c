@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/machine.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "pcie/pulse.h"
@@ -24,14 +27,21 @@ struct scan {
 	char *record; /* a parse of these bytes in place of a scan; owned */
 	size_t len;
 	bool is_pulse; /* only a quick look */
+	bool live;
 	uint64_t pulse, took_ns;
+	struct tui_surroundings around; /* STAMP: of what is known already */
+	bool chose;                     /* around.choices are new */
 };
+
+static bool is_live(const struct tui_machine *m)
+{
+	return !m->source || !strcmp(m->source, "live");
+}
 
 void tui_machine_init(struct tui_machine *m, const char *source)
 {
-	*m = (struct tui_machine){.source = source};
-	bool live = !source || !strcmp(source, "live");
-	if (live && pcie_watch_open(&m->watch) < 0) {
+	*m = (struct tui_machine){.source = source, .around.load = -1};
+	if (is_live(m) && pcie_watch_open(&m->watch) < 0) {
 		m->watch = NULL; /* some containers; r reads the machine again */
 	}
 }
@@ -42,6 +52,7 @@ static void drop_items(struct tui_machine *m)
 		struct scan *s = (struct scan *)i;
 		pcie_snapshot_destroy(s->result);
 		tui_survey_destroy(s->survey);
+		runs_choices_finish(&s->around.choices);
 		free(s->record);
 		free(s);
 	}
@@ -63,6 +74,7 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	pcie_snapshot_destroy(m->previous);
 	pcie_snapshot_destroy(m->then);
 	tui_survey_destroy(m->survey);
+	runs_choices_finish(&m->around.choices);
 	*m = (struct tui_machine){0};
 	return r;
 }
@@ -88,12 +100,38 @@ static void ask_once(const struct pcie_driver *d, struct pcie_gpu_sizes *gpu, si
 	memcpy(s->sizes.gpu, gpu, s->sizes.n * sizeof(*gpu));
 }
 
+/* What `tune` found is read again when its file is another one than the last time; a file that is
+ * not there, or damaged, leaves nothing: kernels are picked at run time then. */
+static void look_around(struct scan *s)
+{
+	struct tui_surroundings *k = &s->around;
+	_cleanup_free_ char *path = NULL;
+	struct stat st = {0};
+	struct why note;
+	if (getloadavg(&k->load, 1) != 1) {
+		k->load = -1;
+	}
+	bool there = runs_choices_path(&path) == 0 && stat(path, &st) == 0;
+	int64_t mtime = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	s->chose = k->stamp.mtime_ns != mtime || k->stamp.size != st.st_size ||
+		   k->stamp.inode != st.st_ino;
+	k->stamp.mtime_ns = mtime;
+	k->stamp.size = st.st_size;
+	k->stamp.inode = st.st_ino;
+	if (s->chose && there) {
+		runs_choices_load(path, &k->choices, &note);
+	}
+}
+
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
+	if (!s->record) {
+		look_around(s);
+	}
 	if (s->is_pulse) {
 		uint64_t begun = clock_ns();
-		s->status = pcie_pulse("", &s->pulse);
+		s->status = s->live ? pcie_pulse("", &s->pulse) : -ENOENT;
 		s->took_ns = clock_ns() - begun;
 		return;
 	}
@@ -134,6 +172,7 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 	s->options.driver = &s->driver;
 	s->driver.sizes = ask_once;
 	s->sizes = m->sizes;
+	s->around.stamp = m->around.stamp;
 	m->scanning = true;
 	m->scan_asked_ns = now_ns;
 	job_post(m->scanner, &s->item);
@@ -159,14 +198,15 @@ void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t le
 
 void tui_machine_pulse(struct tui_machine *m, uint64_t now_ns)
 {
-	bool live = !m->source || !strcmp(m->source, "live");
-	if (!live || m->pulsing || m->scanning || !m->snapshot || now_ns < m->pulse_due_ns ||
+	if (m->pulsing || m->scanning || !m->snapshot || now_ns < m->pulse_due_ns ||
 		need_scanner(m) < 0) {
 		return;
 	}
 	struct scan *s = xcalloc(1, sizeof(*s));
 	s->item.run = run_scan;
 	s->is_pulse = true;
+	s->live = is_live(m);
+	s->around.stamp = m->around.stamp;
 	m->pulsing = true;
 	job_post(m->scanner, &s->item);
 }
@@ -196,8 +236,21 @@ int tui_machine_watch_fd(const struct tui_machine *m)
 	return m->watch ? pcie_watch_fd(m->watch) : -1;
 }
 
+static void take_surroundings(struct tui_machine *m, struct scan *s)
+{
+	m->around.load = s->around.load;
+	if (s->chose) {
+		runs_choices_finish(&m->around.choices);
+		m->around = s->around;
+		s->around.choices = (struct runs_choices){0};
+	}
+}
+
 static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 {
+	if (!s->record) {
+		take_surroundings(m, s);
+	}
 	if (s->is_pulse) {
 		take_pulse(m, s, now_ns);
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The machine as the screen follows it: a snapshot from the scanner job and the devices
- * worth a line, GPUs first. The main thread never reads /sys. Main thread.
+ * worth a line, GPUs first. The main thread never reads a file. Main thread.
  */
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "pcie/scan.h"
 #include "pcie/snapshot.h"
 #include "pcie/watch.h"
+#include "runs/choices.h"
 #include "tui/survey.h"
 
 /* What NVIDIA's driver said of its GPUs. Asked once for each: asking again would disturb a stress.
@@ -22,6 +23,16 @@ enum { TUI_GPUS = 16 };
 struct tui_sizes {
 	struct pcie_gpu_sizes gpu[TUI_GPUS];
 	size_t n;
+};
+
+/* What a start wants to know beside the devices, read on the scanner with every look. */
+struct tui_surroundings {
+	double load; /* of the CPU, over a minute; negative: not known */
+	struct {
+		int64_t mtime_ns, size;
+		uint64_t inode;
+	} stamp; /* of the file that CHOICES were read from; zeros: none */
+	struct runs_choices choices;
 };
 
 struct tui_machine {
@@ -34,8 +45,9 @@ struct tui_machine {
 	bool has_pulse;
 	uint64_t pulse, pulse_due_ns;
 	uint64_t scan_asked_ns;
-	const char *source;             /* of pcie_scan(); NULL: the live machine */
-	struct tui_sizes sizes;         /* of the last scan */
+	const char *source;     /* of pcie_scan(); NULL: the live machine */
+	struct tui_sizes sizes; /* of the last scan */
+	struct tui_surroundings around;
 	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
 	struct pcie_snapshot *previous; /* what the last scan replaced; for the difference */
 	struct pcie_snapshot *then;     /* the machine at the baseline; NULL: not known */

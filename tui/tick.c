@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "runs/session.h"
@@ -14,9 +13,9 @@
 /* The CPU counts as free while others keep less than a quarter of it busy. */
 static void start_on_cpu(struct tui_app *a)
 {
-	double load;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (getloadavg(&load, 1) != 1) {
+	const double load = a->machine.around.load;
+	const long cpus = a->cpus;
+	if (load < 0) {
 		text_copy(a->waits, sizeof(a->waits), "the CPU's load is not known");
 	} else if (load > 0.25 * (double)cpus + 0.25) {
 		snprintf(a->waits, sizeof(a->waits), "the CPU is in use (load %.1f)", load);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/macros.h"
+#include "runs/lookout.h"
 #include "tests/runs/place.h"
 
 static int setup(void **state)
@@ -154,10 +155,37 @@ static void the_real_proc_is_read(void **state)
 	runs_hostwatch_destroy(w);
 }
 
+/* Events come by later polls, from a thread that may read half of what is written meanwhile. */
+static void the_lookout_hands_them_on(void **state)
+{
+	const struct place *p = *state;
+	struct runs_lookout *l = runs_lookout_create(p->root);
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	struct counters c = {.state = 'R', .khz = 3000000};
+	bool seen = false;
+	write_proc(p, &c);
+	for (uint64_t end = clock_ns() + 60000000000u; !seen && clock_ns() < end;) {
+		const struct timespec nap = {.tv_nsec = 5000000};
+		size_t n = runs_lookout_poll(l, 70, e);
+		for (size_t i = 0; i < n; i++) {
+			seen |= !strcmp(e[i].source, "preempted") && e[i].to_ns > e[i].from_ns;
+		}
+		c.waited[0] += 1000000;
+		write_proc(p, &c);
+		nanosleep(&nap, NULL);
+	}
+	assert_true(seen);
+	assert_int_equal(runs_lookout_poll(l, 0, e), 0);
+	runs_lookout_destroy(l);
+	runs_lookout_destroy(NULL);
+	assert_int_equal(runs_lookout_poll(NULL, 70, e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_counter_has_its_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_lookout_hands_them_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_is_gone, setup, teardown),
 		cmocka_unit_test(the_real_proc_is_read),
 	};
