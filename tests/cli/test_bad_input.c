@@ -3,7 +3,6 @@
  * "barscope show" on input that is too long, never ends, says nothing or is no text: one sentence
  * or a snapshot with a note, the documented status, bounded memory. Needs $BARSCOPE.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,64 +19,25 @@
 #include <cmocka.h>
 
 #include "base/gz.h"
-#include "base/macros.h"
+#include "tests/cli/program.h"
 
 /* Of one input 64 MiB are read; beside it and its unpacked copy nothing grows with it. */
 enum { MEMORY_MAX = 512 << 20, KIB_MAX = 400 << 10 };
 
-static char folder[] = "/tmp/barscope-bad-XXXXXX";
-
-struct outcome {
-	int status; /* exit status, or 1000 + signal */
-	long kib;   /* at the most, resident */
-	char out[16384], err[4096];
-};
-
-static const char *in_folder(const char *name)
-{
-	static char path[4][128];
-	static unsigned next;
-	char *p = path[next++ % 4];
-	snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
-	return p;
-}
-
-static void read_back(const char *name, char *buf, size_t size)
-{
-	FILE *f = fopen(in_folder(name), "r");
-	assert_non_null(f);
-	buf[fread(buf, 1, size - 1, f)] = '\0';
-	fclose(f);
-}
-
 /* "barscope show SOURCE", INPUT as its standard input. */
 static pid_t launch(const char *source, const char *input)
 {
-	const char *program = getenv("BARSCOPE");
-	assert_non_null(program);
-	pid_t pid = fork();
-	if (pid == 0) {
-#ifndef TEST_LEAKS /* the sanitizer reserves terabytes of addresses */
-		setrlimit(RLIMIT_AS, &(struct rlimit){MEMORY_MAX, MEMORY_MAX});
+#ifdef TEST_LEAKS /* the sanitizer reserves terabytes of addresses */
+	const size_t memory = 0;
+#else
+	const size_t memory = MEMORY_MAX;
 #endif
-		dup2(open(input, O_RDONLY), 0);
-		dup2(open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-		dup2(open(in_folder("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-		execl(program, program, "show", source, (char *)NULL);
-		_exit(127);
-	}
-	return pid;
+	return program_start((const char *const[]){"show", source, NULL}, input, memory);
 }
 
 static void collect(pid_t pid, struct outcome *ret)
 {
-	int status;
-	struct rusage use;
-	assert_int_equal(wait4(pid, &status, 0, &use), pid);
-	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-	ret->kib = use.ru_maxrss;
-	read_back("out", ret->out, sizeof(ret->out));
-	read_back("err", ret->err, sizeof(ret->err));
+	program_end(pid, ret);
 #ifndef TEST_LEAKS
 	assert_true(ret->kib < KIB_MAX);
 #endif
@@ -264,26 +223,6 @@ static void no_such_name(void **state)
 	refused(&o, "/nosuch/folder: No such file");
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	if (!mkdtemp(folder)) {
-		return -1;
-	}
-	return setenv("XDG_DATA_HOME", folder, 1);
-}
-
-static int remove_folder(void **state)
-{
-	static const char *const names[] = {
-		"out", "err", "huge", "bomb.gz", "fifo", "junk", "long"};
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		unlink(in_folder(names[i]));
-	}
-	return rmdir(folder);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,5 +235,5 @@ int main(void)
 		cmocka_unit_test(endless_line_between_devices),
 		cmocka_unit_test(no_such_name),
 	};
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, program_folder_make, program_folder_remove);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* "barscope stress" from outside: output, JSON, exit statuses, signals. Needs $BARSCOPE. */
-#include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,76 +7,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/json.h"
 #include "base/macros.h"
+#include "tests/cli/program.h"
 
-enum { ARGUMENTS = 24 };
-
-static char folder[] = "/tmp/barscope-stress-XXXXXX";
-
-struct outcome {
-	int status; /* exit status, or 1000 + signal */
-	char out[16384], err[4096];
-};
-
-static const char *in_folder(const char *name)
-{
-	static char path[4][128];
-	static unsigned next;
-	char *p = path[next++ % 4];
-	snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
-	return p;
-}
-
-static void read_back(const char *name, char *buf, size_t size)
-{
-	int fd = open(in_folder(name), O_RDONLY);
-	assert_true(fd >= 0);
-	size_t n = 0;
-	ssize_t got;
-	while (n + 1 < size && (got = read(fd, buf + n, size - 1 - n)) > 0) {
-		n += (size_t)got;
-	}
-	buf[n] = '\0';
-	close(fd);
-}
-
+/* "barscope stress ARGUMENTS": ARGUMENTS ends with NULL. */
 static pid_t launch(const char *const *arguments)
 {
-	const char *program = getenv("BARSCOPE");
-	assert_non_null(program);
-	const char *argv[ARGUMENTS + 3] = {program, "stress"};
+	const char *all[26] = {"stress"};
+
 	for (size_t i = 0; arguments[i]; i++) {
-		assert_true(i < ARGUMENTS);
-		argv[i + 2] = arguments[i];
+		assert_true(i + 2 < ARRAY_LEN(all));
+		all[i + 1] = arguments[i];
 	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		int out = open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		int err = open(in_folder("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		dup2(out, 1);
-		dup2(err, 2);
-		execv(program, (char *const *)(const void *)argv);
-		_exit(127);
-	}
-	return pid;
+	return program_start(all, NULL, 0);
 }
 
-static void collect(pid_t pid, struct outcome *ret)
-{
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-	read_back("out", ret->out, sizeof(ret->out));
-	read_back("err", ret->err, sizeof(ret->err));
-}
-
-#define RUN(o, ...) collect(launch((const char *const[]){__VA_ARGS__, NULL}), o)
+#define RUN(o, ...) program_end(launch((const char *const[]){__VA_ARGS__, NULL}), o)
 
 static const char *script(const char *text)
 {
@@ -312,7 +261,7 @@ static void signals_end_it_after_the_summary(void **state)
 		usleep(400000);
 		kill(pid, signals[i]);
 		struct outcome o;
-		collect(pid, &o);
+		program_end(pid, &o);
 		assert_int_equal(o.status, 128 + signals[i]);
 		struct js *j = parse(&o);
 		assert_string_equal(js_get_str(j, "state"), "stopped");
@@ -368,7 +317,7 @@ static void bad_arguments_are_one_sentence(void **state)
 			arguments[k] = bad[i].arguments[k];
 		}
 		struct outcome o;
-		collect(launch(arguments), &o);
+		program_end(launch(arguments), &o);
 		if (o.status != 3 || !strstr(o.err, bad[i].sentence) || *o.out) {
 			fail_msg("%s %s: status %d, '%s', '%s'", arguments[0],
 				arguments[1] ? arguments[1] : "", o.status, o.err, o.out);
@@ -402,20 +351,6 @@ static void a_record_is_asked_for_before_the_run(void **state)
 	assert_non_null(strstr(o.err, "/proc/nowhere"));
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	char command[128];
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,5 +370,5 @@ int main(void)
 		printf("BARSCOPE is not set: no program to run\n");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, program_folder_make, program_folder_remove);
 }
