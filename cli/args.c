@@ -7,9 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "cli/cmd.h"
-#include "cli/number.h"
 
 enum { FIRST = 256 }; /* codes of options, above every letter */
 
@@ -133,18 +131,5 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 		ret[i] = argv[optind + (int)i];
 	}
 	*ret_n = have;
-	return true;
-}
-
-bool cmd_args_number(const char *cmd, const char *option, const char *value,
-	unsigned long long least, unsigned long long most, unsigned long long *ret)
-{
-	char name[40];
-	uint64_t v;
-	snprintf(name, sizeof(name), "--%s", option);
-	if (cmd_take_number(cmd, name, value, least, most, &v)) {
-		return false;
-	}
-	*ret = v;
 	return true;
 }

@@ -16,7 +16,3 @@
  */
 bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
 	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status);
-
-/* A whole number from LEAST to MOST; else a usage error was printed. */
-bool cmd_args_number(const char *cmd, const char *option, const char *value,
-	unsigned long long least, unsigned long long most, unsigned long long *ret);

@@ -55,9 +55,10 @@ int cmd_stress(int argc, char **argv)
 		out = js_text(j);
 		js_free(j);
 	} else if (s.samples || !*r.trouble) {
+		const struct cmd_style style = cmd_style_detect(o.ascii);
 		struct text t = {0};
-		cmd_stress_print(&t, &o, &r, &s, cmd_style_detect(o.ascii));
-		out = text_steal(&t);
+		cmd_stress_print(&t, &o, &r, &s, style);
+		out = cmd_style_plain(style, text_steal(&t));
 	}
 	cmd_stress_loop_finish(loop);
 	status = cmd_stress_status(&r, &s);

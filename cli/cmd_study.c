@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/number.h"
 #include "cli/sides.h"
 #include "cli/store_args.h"
 #include "cli/stress.h"
@@ -145,7 +146,7 @@ static bool check_fact(const char *fact)
 /* Fills S from the options; false after a sentence. */
 static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *status)
 {
-	unsigned long long boots = 0, restarts = 3, warmup = 60;
+	uint32_t boots = 0, restarts = 3, warmup = 60;
 	struct why why;
 	*status = EXIT_USAGE;
 	if (runs_study_check_name(o->arg[0], &why)) {
@@ -168,10 +169,10 @@ static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *s
 		pcie_addr_format(addr, gpu);
 	}
 	if (!check_fact(o->fact) ||
-		(o->boots && !cmd_args_number("study", "boots", o->boots, 1, 64, &boots)) ||
+		(o->boots && cmd_take_u32("study", "--boots", o->boots, 1, 64, &boots)) ||
 		(o->restarts &&
-			!cmd_args_number("study", "restarts", o->restarts, 1, 20, &restarts)) ||
-		(o->warmup && !cmd_args_number("study", "warmup", o->warmup, 0, 3600, &warmup))) {
+			cmd_take_u32("study", "--restarts", o->restarts, 1, 20, &restarts)) ||
+		(o->warmup && cmd_take_u32("study", "--warmup", o->warmup, 0, 3600, &warmup))) {
 		return false;
 	}
 	struct js *shapes = take_shapes(o->shapes);
@@ -184,12 +185,12 @@ static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *s
 	struct js *j = js_object();
 	js_set(j, "stress", stress);
 	js_set(j, "shapes", shapes);
-	js_set_int(j, "restarts", (int64_t)restarts);
-	js_set_int(j, "warmup", (int64_t)warmup);
+	js_set_int(j, "restarts", restarts);
+	js_set_int(j, "warmup", warmup);
 	js_set_str(j, "gpu", gpu);
 	s->options = js_text_compact(j);
 	js_free(j);
-	s->boots = boots ? (uint32_t)boots : (uint32_t)runs_boots_needed(tests);
+	s->boots = boots ? boots : (uint32_t)runs_boots_needed(tests);
 	text_copy(s->name, sizeof(s->name), o->arg[0]);
 	text_copy(s->change, sizeof(s->change), o->change);
 	text_copy(s->fact, sizeof(s->fact), o->fact ? o->fact : "");

@@ -47,8 +47,8 @@ static const char *word(const struct cmd_stress_result *r, const struct cmd_stre
 						: "ok";
 }
 
-static void print_step(
-	const char *shape, const struct cmd_stress_result *r, const struct cmd_stress_summary *s)
+static void print_step(bool ascii, const char *shape, const struct cmd_stress_result *r,
+	const struct cmd_stress_summary *s)
 {
 	const struct cmd_stress_layer *host = &s->layer[RUNS_HOST];
 	_cleanup_free_ char *line = NULL;
@@ -66,7 +66,7 @@ static void print_step(
 	} else if (r->status.ended) {
 		text_addf(&t, "  %s\n", r->status.why);
 	}
-	line = text_steal(&t);
+	line = cmd_style_plain(cmd_style_detect(ascii), text_steal(&t));
 	fputs(line, stdout);
 	fflush(stdout);
 }
@@ -107,7 +107,7 @@ static bool step(struct sweep *w, const char *shape)
 	if (w->steps) {
 		js_push(w->steps, cmd_stress_json(&o, &r, &s));
 	} else {
-		print_step(shape, &r, &s);
+		print_step(o.ascii, shape, &r, &s);
 	}
 	const int status = cmd_stress_status(&r, &s);
 	const bool lost = r.status.ended == STRESS_ENDED_XID || r.status.ended == STRESS_ENDED_LOST;

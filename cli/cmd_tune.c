@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/number.h"
 #include "cli/store_args.h"
 #include "cli/tune.h"
 #include "runs/choices.h"
@@ -123,8 +124,9 @@ struct command {
 /* What goes together; 0, or EXIT_USAGE after a sentence. */
 static int check(struct command *c)
 {
-	unsigned long long threads = 0, rounds = 40, copies = 0;
 	struct stress_config *config = &c->o.config;
+
+	c->o.rounds = 40;
 
 	if (strcmp(c->backend, "cpu") && strcmp(c->backend, "cuda")) {
 		return cmd_usage_error(
@@ -143,15 +145,14 @@ static int check(struct command *c)
 		return cmd_usage_error(
 			"tune", "--misaligned does not go with --ladder or --kernel");
 	}
-	if ((c->threads && !cmd_args_number("tune", "threads", c->threads, 1, 65536, &threads)) ||
-		(c->rounds && !cmd_args_number("tune", "rounds", c->rounds, 3, 10000, &rounds)) ||
-		(c->copies && !cmd_args_number("tune", "copies", c->copies, 1, 4096, &copies))) {
-		return EXIT_USAGE;
-	}
-	config->threads = (uint32_t)threads;
-	config->copies = (uint32_t)copies;
-	c->o.rounds = (uint32_t)rounds;
-	return 0;
+	const bool refused = (c->threads && cmd_take_u32("tune", "--threads", c->threads, 1, 65536,
+						    &config->threads)) ||
+			     (c->rounds && cmd_take_u32("tune", "--rounds", c->rounds, 3, 10000,
+						   &c->o.rounds)) ||
+			     (c->copies && cmd_take_u32("tune", "--copies", c->copies, 1, 4096,
+						   &config->copies));
+
+	return refused ? EXIT_USAGE : 0;
 }
 
 /* False: the command ends with *STATUS. */

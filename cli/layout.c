@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns of the N bytes at S. */
@@ -52,6 +53,13 @@ void cmd_labelled(struct text *out, int indent, int width, const char *label, co
 	text_addf(&line, "%-*s%s", width, label, text);
 	cmd_wrapped(out, indent, indent + width, line.s);
 	text_finish(&line);
+}
+
+void cmd_cell(struct text *out, const char *s, int width)
+{
+	const int have = columns(s, strlen(s)), all = abs(width);
+	const int pad = have < all ? all - have : 0;
+	text_addf(out, "%*s%s%*s", width < 0 ? pad : 0, "", s, width < 0 ? 0 : pad, "");
 }
 
 void cmd_append(char *buf, size_t size, const char *fmt, ...)

@@ -17,5 +17,8 @@ void cmd_wrapped(struct text *out, int indent, int hang, const char *s);
 /* The same for LABEL in a column of WIDTH and TEXT hanging behind it. */
 void cmd_labelled(struct text *out, int indent, int width, const char *label, const char *text);
 
+/* S in a column of |WIDTH|, on its left; on its right where WIDTH is negative. Never cut. */
+void cmd_cell(struct text *out, const char *s, int width);
+
 /* Like snprintf() at the end of the string in BUF; what does not fit is cut. */
 void cmd_append(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);

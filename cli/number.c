@@ -2,9 +2,11 @@
 #include "cli/number.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 
@@ -20,7 +22,19 @@ int cmd_take_number(const char *cmd, const char *option, const char *s, uint64_t
 	return 0;
 }
 
-bool cmd_parse_real(const char *s, const char **ret_end, double *ret)
+int cmd_take_u32(const char *cmd, const char *option, const char *s, uint32_t least, uint32_t most,
+	uint32_t *ret)
+{
+	uint64_t v = 0;
+	int r = cmd_take_number(cmd, option, s, least, most, &v);
+	if (!r) {
+		*ret = (uint32_t)v;
+	}
+	return r;
+}
+
+/* A number above 0 at the start of S. False: there is none. */
+static bool parse_real(const char *s, const char **ret_end, double *ret)
 {
 	char *end;
 	errno = 0;
@@ -33,6 +47,60 @@ bool cmd_parse_real(const char *s, const char **ret_end, double *ret)
 	return true;
 }
 
+int cmd_take_seconds(const char *cmd, const char *option, const char *s, uint64_t *ret_ns)
+{
+	static const double longest_s = 365 * 86400.0;
+	double v = 0;
+	const char *end = s;
+	if (!parse_real(s, &end, &v) || *end || v > longest_s) {
+		return cmd_usage_error(cmd, "%s takes a time up to a year, not '%.40s'", option, s);
+	}
+	*ret_ns = (uint64_t)(v * 1e9);
+	return 0;
+}
+
+int cmd_take_time(const char *cmd, const char *option, const char *s, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	double v = 0;
+	const char *end;
+	if (parse_real(s, &end, &v)) {
+		for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+			double ns = v * units[i].ns;
+			if (!strcmp(end, units[i].unit) && ns >= 1e3 && ns <= 3600e9) {
+				*ret_ns = (uint64_t)ns;
+				return 0;
+			}
+		}
+	}
+	return cmd_usage_error(cmd,
+		"%s takes a time from 1us to an hour, such as 250us or 10ms, not '%.40s'", option,
+		s);
+}
+
+int cmd_take_fill(const char *cmd, const char *option, const char *s, uint32_t *ret_permille,
+	uint64_t *ret_bytes)
+{
+	const char *end = s;
+	double v = 0;
+	uint64_t bytes = 0;
+	if (parse_real(s, &end, &v) && !strcmp(end, "%") && v >= 0.1 && v <= 99) {
+		*ret_permille = (uint32_t)(v * 10 + 0.5);
+		return 0;
+	}
+	if (text_parse_size(s, &bytes) >= 0 && bytes > 0) {
+		*ret_bytes = bytes;
+		return 0;
+	}
+	return cmd_usage_error(cmd,
+		"%s takes a share of the free memory up to 99%%, such as 90%%, or a size such as "
+		"20G, not '%.40s'",
+		option, s);
+}
+
 int cmd_take_speed(const char *cmd, const char *s, double *ret)
 {
 	double v = 0;
@@ -41,7 +109,7 @@ int cmd_take_speed(const char *cmd, const char *s, double *ret)
 		*ret = 0;
 		return 0;
 	}
-	if (!cmd_parse_real(s, &end, &v) || *end || v > 1e9) {
+	if (!parse_real(s, &end, &v) || *end || v > 1e9) {
 		return cmd_usage_error(
 			cmd, "--speed takes a number up to 1e9 or max, not '%.40s'", s);
 	}

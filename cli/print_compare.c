@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "cli/compare_rows.h"
 #include "cli/diff.h"
+#include "cli/layout.h"
 #include "cli/print_runs.h"
 
 static struct js *values_json(const double *v, size_t n, bool logs)

@@ -46,15 +46,14 @@ static void add_range(struct text *t, const struct runs_readings *r, unsigned ki
 	text_addf(t, " %s", unit);
 }
 
-static void add_state(struct text *out, const struct runs_readings *r, struct cmd_style style)
+static void add_state(struct text *out, const struct runs_readings *r)
 {
-	const char *degree = style.utf8 ? "°C" : "C";
 	struct text t = {0};
 
 	add_range(&t, r, STRESS_EVENT_CLOCK_SM, 1, "SM", "MHz");
 	add_range(&t, r, STRESS_EVENT_CLOCK_MEM, 1, "memory", "MHz");
-	add_range(&t, r, STRESS_EVENT_TEMPERATURE, 1e-3, "chip", degree);
-	add_range(&t, r, STRESS_EVENT_MEM_TEMPERATURE, 1e-3, "memory", degree);
+	add_range(&t, r, STRESS_EVENT_TEMPERATURE, 1e-3, "chip", "°C");
+	add_range(&t, r, STRESS_EVENT_MEM_TEMPERATURE, 1e-3, "memory", "°C");
 	add_range(&t, r, STRESS_EVENT_POWER, 1e-3, "power", "W");
 	if (r->has[STRESS_EVENT_LINK]) {
 		text_addf(&t, "%slink Gen%d x%d", t.len ? ", " : "",
@@ -110,7 +109,7 @@ static void add_errors(struct text *out, const struct runs_readings *r)
 	line_of(out, "new errors", &t);
 }
 
-static void add_cost(struct text *out, const struct cmd_stress_result *r, struct cmd_style style)
+static void add_cost(struct text *out, const struct cmd_stress_result *r)
 {
 	const struct runs_readings *d = r->readings;
 	const struct runs_hist *h = runs_collect_rollup(r->collect, STRESS_GEMM, RUNS_HOST);
@@ -122,11 +121,6 @@ static void add_cost(struct text *out, const struct cmd_stress_result *r, struct
 		return;
 	}
 	text_ns(d->slowest_ns, slowest);
-	char *micro = style.utf8 ? NULL : strstr(slowest, "µ");
-
-	if (micro) {
-		memcpy(micro, "us", 3);
-	}
 	text_addf(&t, "%.1f a second, ", (double)d->calls / seconds);
 	add_percent(&t, (double)d->took_ns / 1e9 / seconds);
 	text_addf(&t, " of the time, the slowest %s (%s)", slowest, d->slowest);
@@ -178,10 +172,10 @@ void cmd_stress_print_readings(
 {
 	const struct stress_status *st = &r->status;
 
-	add_state(out, r->readings, style);
+	add_state(out, r->readings);
 	add_limits(out, r->readings);
 	add_errors(out, r->readings);
-	add_cost(out, r, style);
+	add_cost(out, r);
 	add_test(out, r);
 	if (st->ended) {
 		text_add(out, cmd_colour(style, CMD_BAD));

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "cli/layout.h"
 #include "cli/print_episodes.h"
 
 enum { STEPS = 1000 }; /* of a run that are shown */
@@ -129,16 +130,6 @@ static enum cmd_colour state_colour(enum runs_state s)
 	return s == RUNS_MACHINE_DOWN || s == RUNS_FAILED ? CMD_BAD
 	       : s == RUNS_DIED || s == RUNS_STOPPED      ? CMD_WARN
 							  : CMD_PLAIN;
-}
-
-void cmd_cell(struct text *t, const char *s, int width)
-{
-	int n = 0, all = abs(width);
-	for (const char *p = s; *p; p++) {
-		n += ((unsigned char)*p & 0xc0) != 0x80;
-	}
-	int pad = n < all ? all - n : 0;
-	text_addf(t, "%*s%s%*s", width < 0 ? pad : 0, "", s, width < 0 ? 0 : pad, "");
 }
 
 int cmd_runs_table(struct text *t, struct runs_store *s, const struct runs_list *l,

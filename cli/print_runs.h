@@ -29,5 +29,3 @@ enum { CMD_WHEN_MAX = 32 };
 const char *cmd_when(int64_t ns, char buf[static CMD_WHEN_MAX]);
 /* A share as "±5.1 %" without the sign: "5.1 %"; "-" for NaN. Returns BUF. */
 const char *cmd_percent(double share, char buf[static CMD_WHEN_MAX]);
-/* Pads S to WIDTH columns (characters, not bytes): on the right, or on the left when negative. */
-void cmd_cell(struct text *t, const char *s, int width);

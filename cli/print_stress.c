@@ -11,31 +11,16 @@
 
 enum { LABEL = 12, COLUMN = 11 };
 
-/* S right-aligned in a column; "µs" is one byte longer than it is wide. */
 static void add_cell(struct text *out, const char *s)
 {
-	int width = 0;
-	for (const char *at = s; *at; at++) {
-		width += (*at & 0xc0) != 0x80;
-	}
-	text_addf(out, "%*s%s", width < COLUMN ? COLUMN - width : 1, "", s);
+	text_add(out, " ");
+	cmd_cell(out, s, 1 - COLUMN);
 }
 
-/* "21.7 µs", or "21.7 us" where there is no UTF-8. */
-static const char *time_text(uint64_t ns, struct cmd_style style, char buf[static TEXT_TIME_MAX])
-{
-	text_ns(ns, buf);
-	char *micro = style.utf8 ? NULL : strstr(buf, "µ");
-	if (micro) {
-		memcpy(micro, "us", 3);
-	}
-	return buf;
-}
-
-static void add_time(struct text *out, uint64_t ns, bool known, struct cmd_style style)
+static void add_time(struct text *out, uint64_t ns, bool known)
 {
 	char buf[TEXT_TIME_MAX];
-	add_cell(out, known ? time_text(ns, style, buf) : "-");
+	add_cell(out, known ? text_ns(ns, buf) : "-");
 }
 
 static void add_layer(
@@ -50,11 +35,11 @@ static void add_layer(
 	}
 	text_addf(out, "%s%-*s", i == RUNS_HOST ? "" : "  ", i == RUNS_HOST ? LABEL : LABEL - 2,
 		runs_layer_name(i));
-	add_time(out, l->p50, true, style);
+	add_time(out, l->p50, true);
 	add_cell(out, band);
-	add_time(out, l->p99, l->has_p99, style);
-	add_time(out, l->p999, l->has_p999, style);
-	add_time(out, l->max, true, style);
+	add_time(out, l->p99, l->has_p99);
+	add_time(out, l->p999, l->has_p999);
+	add_time(out, l->max, true);
 	text_add(out, "\n");
 }
 
@@ -83,8 +68,8 @@ static void add_line(struct text *out, const char *label, const char *fmt, ...)
 	cmd_labelled(out, 0, LABEL, label, line);
 }
 
-static void add_speed(struct text *out, const struct stress_status *st,
-	const struct cmd_stress_summary *s, struct cmd_style style)
+static void add_speed(
+	struct text *out, const struct stress_status *st, const struct cmd_stress_summary *s)
 {
 	if (s->bytes_per_s <= 0) {
 		return;
@@ -96,7 +81,7 @@ static void add_speed(struct text *out, const struct stress_status *st,
 	}
 	char buf[TEXT_TIME_MAX];
 	add_line(out, "floor", "%s: %.1f MB at %.1f GB/s, the best read-only loop (%s)",
-		time_text(s->floor_ns, style, buf), (double)st->bytes / 1e6, s->ceiling / 1e9,
+		text_ns(s->floor_ns, buf), (double)st->bytes / 1e6, s->ceiling / 1e9,
 		st->ceiling_kernel);
 	add_line(out, "speed", "%.1f GB/s, %.0f %% of the ceiling", s->bytes_per_s / 1e9,
 		s->share * 100);
@@ -201,12 +186,12 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 		add_table(out, s, style);
 		text_add(out, "\n");
 	}
-	add_speed(out, st, s, style);
+	add_speed(out, st, s);
 	add_weights(out, st);
 	if (s->period_ns) {
 		char each[TEXT_TIME_MAX];
 		add_line(out, "batches", "%s from one start to the next: device and gap",
-			time_text(s->period_ns, style, each));
+			text_ns(s->period_ns, each));
 	}
 	add_line(out, "samples", "%llu; dropped %llu%s", (unsigned long long)s->samples,
 		(unsigned long long)st->dropped,

@@ -114,19 +114,7 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static const double longest_s = 365 * 86400.0;
-
 /* 0, or EXIT_USAGE after a sentence; so all parsers below. */
-static int take_u32(const char *name, const char *s, uint32_t lo, uint32_t hi, uint32_t *ret)
-{
-	uint64_t v = 0;
-	int r = cmd_take_number("stress", name, s, lo, hi, &v);
-	if (!r) {
-		*ret = (uint32_t)v;
-	}
-	return r;
-}
-
 static int take_text(const char *name, const char *s, char *ret, size_t size)
 {
 	if (!*s || strlen(s) >= size) {
@@ -135,39 +123,6 @@ static int take_text(const char *name, const char *s, char *ret, size_t size)
 	}
 	text_copy(ret, size, s);
 	return 0;
-}
-
-static int take_seconds(const char *s, uint64_t *ret)
-{
-	double v = 0;
-	const char *end = s;
-	if (!cmd_parse_real(s, &end, &v) || *end || v > longest_s) {
-		return cmd_usage_error(
-			"stress", "--seconds takes a time up to a year, not '%.40s'", s);
-	}
-	*ret = (uint64_t)(v * 1e9);
-	return 0;
-}
-
-static int take_pace(const char *s, uint64_t *ret)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	double v = 0;
-	const char *end;
-	if (cmd_parse_real(s, &end, &v)) {
-		for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-			double ns = v * units[i].ns;
-			if (!strcmp(end, units[i].unit) && ns >= 1e3 && ns <= 3600e9) {
-				*ret = (uint64_t)ns;
-				return 0;
-			}
-		}
-	}
-	return cmd_usage_error("stress",
-		"--paced takes a time from 1us to an hour, such as 250us or 10ms, not '%.40s'", s);
 }
 
 static int take_dtype(const char *s, enum stress_dtype *ret)
@@ -194,26 +149,6 @@ static int take_inject(const char *s, enum stress_inject *ret)
 	}
 	return cmd_usage_error(
 		"stress", "--inject-fault takes output, weight or delay, not '%.40s'", s);
-}
-
-/* "90%" of the free memory, or "20G". */
-static int take_fill(const char *s, struct stress_config *c)
-{
-	const char *end = s;
-	double v = 0;
-	uint64_t bytes = 0;
-	if (cmd_parse_real(s, &end, &v) && !strcmp(end, "%") && v >= 0.1 && v <= 99) {
-		c->fill_permille = (uint32_t)(v * 10 + 0.5);
-		return 0;
-	}
-	if (text_parse_size(s, &bytes) >= 0 && bytes > 0) {
-		c->fill_bytes = bytes;
-		return 0;
-	}
-	return cmd_usage_error("stress",
-		"--fill takes a share of the free memory up to 99%%, such as 90%%, or a size such "
-		"as 20G, not '%.40s'",
-		s);
 }
 
 static int take_mode(const char *s, enum stress_mode *ret)
@@ -250,11 +185,11 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_DTYPE:
 		return take_dtype(arg, &c->dtype);
 	case OPT_THREADS:
-		return take_u32("--threads", arg, 1, 65536, &c->threads);
+		return cmd_take_u32("stress", "--threads", arg, 1, 65536, &c->threads);
 	case OPT_KERNEL:
 		return take_text("--kernel", arg, c->kernel, sizeof(c->kernel));
 	case OPT_COPIES:
-		return take_u32("--copies", arg, 1, 65536, &c->copies);
+		return cmd_take_u32("stress", "--copies", arg, 1, 65536, &c->copies);
 	case OPT_HOT:
 		c->copies = 1;
 		return 0;
@@ -263,13 +198,13 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_SEED:
 		return cmd_take_number("stress", "--seed", arg, 0, UINT64_MAX, &c->seed);
 	case OPT_SECONDS:
-		return take_seconds(arg, &o->duration_ns);
+		return cmd_take_seconds("stress", "--seconds", arg, &o->duration_ns);
 	case OPT_SAMPLES:
 		return cmd_take_number("stress", "--samples", arg, 1, UINT64_MAX, &o->samples);
 	case OPT_PACED:
-		return take_pace(arg, &c->paced_ns);
+		return cmd_take_time("stress", "--paced", arg, &c->paced_ns);
 	case OPT_FILL:
-		return take_fill(arg, c);
+		return cmd_take_fill("stress", "--fill", arg, &c->fill_permille, &c->fill_bytes);
 	case OPT_SWEEP:
 		o->sweep = true;
 		o->shapes = arg;
@@ -299,9 +234,9 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 		c->telemetry_test = true;
 		return 0;
 	case OPT_MAX_TEMPERATURE:
-		return take_u32("--max-temperature", arg, 30, 120, &c->max_celsius);
+		return cmd_take_u32("stress", "--max-temperature", arg, 30, 120, &c->max_celsius);
 	case OPT_LOCK_CLOCKS:
-		return take_u32("--lock-clocks", arg, 100, 10000, &c->lock_mhz);
+		return cmd_take_u32("stress", "--lock-clocks", arg, 100, 10000, &c->lock_mhz);
 	case OPT_UNLOCK_CLOCKS:
 		o->unlock_clocks = true;
 		return 0;

@@ -61,12 +61,15 @@ char *cmd_ascii(const char *s)
 		const char *fancy, *plain;
 	} pairs[] = {
 		{"µ", "u"},
+		{"μ", "u"}, /* the Greek letter */
 		{" °C", " C"},
 		{"m°C", "mC"},
 		{"°", ""},
 		{"±", "+-"},
 		{"−", "-"},
 		{"–", "-"},
+		{"—", "-"},
+		{"’", "'"},
 		{"·", "-"},
 		{"…", "..."},
 		{"→", "->"},
@@ -109,29 +112,10 @@ const char *cmd_colour(struct cmd_style style, enum cmd_colour c)
 
 char *cmd_style_plain(struct cmd_style style, char *s)
 {
-	static const struct {
-		uint32_t ch;
-		const char *plain;
-	} spelt[] = {{0xb5, "u"}, {0x3bc, "u"}, {0xb1, "+-"}, {0xd7, "x"}, {0x2192, "->"},
-		{0x2212, "-"}, {0x2013, "-"}, {0x2014, "-"}, {0x2019, "'"}, {0x2026, "..."}};
 	if (style.utf8) {
 		return s;
 	}
-	struct text t = {0};
-	for (size_t i = 0, left = strlen(s); left;) {
-		uint32_t ch;
-		size_t n = text_utf8_decode(s + i, left, &ch), k = 0;
-		while (k < ARRAY_LEN(spelt) && spelt[k].ch != ch) {
-			k++;
-		}
-		if (ch < 0x80) {
-			text_addn(&t, s + i, n);
-		} else {
-			text_add(&t, k < ARRAY_LEN(spelt) ? spelt[k].plain : "?");
-		}
-		i += n;
-		left -= n;
-	}
+	char *plain = cmd_ascii(s);
 	free(s);
-	return text_steal(&t);
+	return plain;
 }

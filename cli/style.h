@@ -49,7 +49,7 @@ enum cmd_colour { CMD_PLAIN, CMD_BOLD, CMD_DIM, CMD_GOOD, CMD_WARN, CMD_BAD };
 const char *cmd_colour(struct cmd_style style, enum cmd_colour c);
 
 /*
- * Takes S and returns it, or, where the style has no UTF-8, in ASCII: µ, →, ± and the like are
- * spelt, what cannot be becomes '?'.
+ * Takes S and returns it, or, where the style has no UTF-8, what cmd_ascii makes of it. For a whole
+ * text at its end: "±" becomes two columns.
  */
 char *cmd_style_plain(struct cmd_style style, char *s);
