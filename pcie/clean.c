@@ -13,6 +13,9 @@
 /* A line of the input is cut in pieces of this size; a window's text holds several, or all. */
 enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX + 2, WINDOW_LINES = 4096 };
 
+/* The number of a numbered line, and quoting, stand within so many bytes. */
+enum { NUMBER_MAX = 64 };
+
 struct cleaner {
 	struct pcie_cleaner c; /* first: what the caller sees */
 	struct clean_traits traits;
@@ -20,8 +23,9 @@ struct cleaner {
 	bool ends_in_line;    /* the input has no line end at its end */
 	char *decoded;        /* the input, where it had to be decoded as a whole */
 	uint32_t number;
-	bool gap;    /* the line before was empty */
-	bool inside; /* of a line that is longer than RAW_MAX */
+	unsigned listed; /* the number that stood before a line last, in a numbered text */
+	bool gap;        /* the line before was empty */
+	bool inside;     /* of a line that is longer than RAW_MAX */
 	size_t used, size;
 	char *text;
 };
@@ -76,8 +80,8 @@ size_t clean_quote_marks(const char *s, size_t n)
 	return at;
 }
 
-/* "| " of a mail program, "+" of a diff; rows of tables and trees have more of them. */
-static size_t one_mark(const char *s, size_t n, char mark)
+/* Rows of tables and trees have more of them. */
+size_t clean_one_mark(const char *s, size_t n, char mark)
 {
 	size_t i = 0;
 	while (i < n && clean_is_blank(s[i])) {
@@ -149,13 +153,38 @@ size_t clean_line_number(const char *s, size_t n, unsigned *ret)
 	return i + (i < n);
 }
 
-/* The marks before a line that are not its own, one kind inside the other. */
-static size_t marks(const char *s, size_t n, const struct clean_traits *t)
+/*
+ * The number that the line at S has in a numbered text. A number that does not follow the
+ * last one may belong to the second half of a wrapped line; behind a gap the next line knows.
+ */
+static size_t list_number(struct cleaner *c, const char *s, size_t n)
 {
-	unsigned number;
+	unsigned number, next;
+	size_t used = clean_line_number(s, n, &number);
+	if (used == 0) {
+		return 0;
+	}
+	if (number != c->listed + 1) {
+		size_t len = MIN((size_t)(c->end - c->at), (size_t)NUMBER_MAX);
+		const char *nl = memchr(c->at, '\n', len);
+		len = nl ? (size_t)(nl - c->at) : len;
+		size_t quote = clean_quote_marks(c->at, len);
+		if (number <= c->listed || !clean_line_number(c->at + quote, len - quote, &next) ||
+			next != number + 1) {
+			return 0;
+		}
+	}
+	c->listed = number;
+	return used;
+}
+
+/* The marks before a line that are not its own, one kind inside the other. */
+static size_t marks(struct cleaner *c, const char *s, size_t n)
+{
+	const struct clean_traits *t = &c->traits;
 	size_t at = clean_quote_marks(s, n);
 	for (int depth = 0; depth < 3 && t->mark; depth++) {
-		size_t mark = one_mark(s + at, n - at, t->mark);
+		size_t mark = clean_one_mark(s + at, n - at, t->mark);
 		if (mark == 0) {
 			break;
 		}
@@ -163,7 +192,7 @@ static size_t marks(const char *s, size_t n, const struct clean_traits *t)
 		at += clean_quote_marks(s + at, n - at);
 	}
 	if (t->numbered) {
-		at += clean_line_number(s + at, n - at, &number);
+		at += list_number(c, s + at, n - at);
 		at += clean_quote_marks(s + at, n - at);
 	}
 	size_t list = list_marks(s + at, n - at);
@@ -180,7 +209,7 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	size_t width = n;
 	char *stop = s + n;
 	*stop = '\0';
-	size_t lead = marks(s, n, &c->traits);
+	size_t lead = marks(c, s, n);
 
 	s += lead;
 	while (stop > s && clean_is_blank(stop[-1])) {
@@ -263,7 +292,7 @@ static void drop(struct cleaner *c, size_t taken)
 		l->n = c->used = 0;
 		return;
 	}
-	char *first = (char *)l->line[taken].s; /* in our own text */
+	char *first = (char *)l->line[taken].s - l->line[taken].lead; /* in our own text */
 	size_t back = (size_t)(first - c->text);
 	memmove(c->text, first, c->used - back);
 	memmove(l->line, l->line + taken, keep * sizeof(*l->line));

@@ -51,6 +51,8 @@ size_t clean_strip(const char *s, size_t n, const struct clean_traits *t, char *
 
 /* "> ", ">> ", "> > ": the bytes up to the text itself. */
 size_t clean_quote_marks(const char *s, size_t n);
+/* "| " of a mail program, "+" of a diff: its bytes; 0 for rows of tables and trees. */
+size_t clean_one_mark(const char *s, size_t n, char mark);
 /* "   12 " or "   12\t" at S: the number, and the bytes up to the text; 0 when there is none. */
 size_t clean_line_number(const char *s, size_t n, unsigned *ret);
 

@@ -65,25 +65,24 @@ size_t clean_quoted_printable(const char *s, size_t len, char *out)
 	return o;
 }
 
-/* At least eight of the first lines count up, and none counts otherwise. */
+/* At least eight of the first lines count up; few have a number that does not. */
 static bool is_numbered(const char *s, size_t len)
 {
 	const char *end = s + len;
-	unsigned last = 0, up = 0, number;
+	unsigned last = 0, up = 0, other = 0, number;
 
 	for (int i = 0; i < 64 && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		size_t n = (size_t)((nl ? nl : end) - s), quote = clean_quote_marks(s, n);
 		if (clean_line_number(s + quote, n - quote, &number)) {
-			if (up > 0 && number != last + 1) {
-				return false;
-			}
-			last = number;
-			up++;
+			bool next = up == 0 || number == last + 1;
+			last = next ? number : last;
+			up += next;
+			other += !next; /* a wrapped line's second half */
 		}
 		s += n + 1;
 	}
-	return up >= 8;
+	return up >= 8 && other <= up / 4;
 }
 
 /* The bytes of blanks, colours (also non-breaking blanks) and quote marks at S. */
@@ -107,30 +106,40 @@ static size_t skip_odd(const char *s, size_t n)
 	return i;
 }
 
-/* The sign that stands before the header of a device, or '\0'. */
+/* Does the header of a device begin at S, N bytes left? */
+static bool is_header(const char *s, size_t n)
+{
+	struct pcie_addr a;
+	char head[40];
+	size_t some = MIN(n, sizeof(head) - 1);
+	memcpy(head, s, some);
+	head[some] = '\0';
+	int used = pcie_addr_scan(head, &a);
+	return used > 0 && head[used] && strchr(" /\xc2", head[used]);
+}
+
+/* The sign that stands before the header of a device, or before nearly every line; or '\0'. */
 static char find_mark(const char *s, size_t len)
 {
 	const char *end = s + len;
-	struct pcie_addr a;
+	unsigned marked = 0, bare = 0;
 
 	for (int i = 0; i < 256 && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		size_t n = (size_t)((nl ? nl : end) - s), at = skip_odd(s, n);
 		char mark = at < n && (s[at] == '|' || s[at] == '+') ? s[at] : '\0';
+		bool bar = mark == '|' && clean_one_mark(s + at, n - at, mark) > 0;
+		marked += bar;
+		bare += !bar && at < n && s[at] != '\r';
 		for (int depth = 0; depth < 3 && at < n && mark && s[at] == mark; depth++) {
 			at += 1 + skip_odd(s + at + 1, n - at - 1);
 		}
-		char head[40];
-		size_t some = MIN(n - at, sizeof(head) - 1);
-		memcpy(head, s + at, some);
-		head[some] = '\0';
-		int used = mark ? pcie_addr_scan(head, &a) : 0;
-		if (used > 0 && head[used] && strchr(" /\xc2", head[used])) {
+		if (mark && is_header(s + at, n - at)) {
 			return mark;
 		}
 		s += n + 1;
 	}
-	return '\0';
+	return marked >= 8 && bare <= marked / 8 ? '|' : '\0';
 }
 
 /* No two of the first lines stand together. */

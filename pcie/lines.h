@@ -23,7 +23,7 @@ struct pcie_line {
 	size_t len;
 	uint32_t number; /* in the input, from 1 */
 	uint16_t width;  /* bytes of the physical line as it stood, blanks and quoting included */
-	uint16_t lead;   /* of these, the ones before S that cleaning took away */
+	uint16_t lead;   /* of these, the ones that cleaning took away; they still stand before S */
 };
 
 struct pcie_lines {

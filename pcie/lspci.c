@@ -436,6 +436,7 @@ void pcie_lspci_end(struct pcie_lspci *p, bool cut)
 	lspci_close(p, cut);
 	p->about.known = false;
 	p->blank = false;
+	p->fold_known = false;
 }
 
 void pcie_lspci_blank(struct pcie_lspci *p)
@@ -464,7 +465,7 @@ bool pcie_lspci_is_start(const char *s, size_t len)
 	return lspci_is_header(s, len, false) || lspci_is_hex_row(s) || lspci_word(s) != WORD_NONE;
 }
 
-size_t pcie_lspci_take(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+static size_t take_logical(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
 	const char *s = lspci_skip(l->line[at].s);
 	size_t n;
@@ -496,4 +497,39 @@ size_t pcie_lspci_take(struct pcie_lspci *p, const struct pcie_lines *l, size_t 
 	}
 	p->blank = false;
 	return lspci_take_property(p, word, l, at);
+}
+
+/*
+ * A line of a narrow column, put together first. One that was broken anywhere is whole then;
+ * the column between words may be a guess, and the rest is looked for as everywhere.
+ */
+static size_t take_folded(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+{
+	struct lspci_unfolded u;
+	struct pcie_line line[LSPCI_PIECES + 2];
+	size_t n = lspci_unfold(l, at, p->fold, &u);
+	if (n == 0) {
+		return 0;
+	}
+	size_t more = p->fold.anywhere ? 0 : MIN(ARRAY_LEN(line) - 1, l->n - at - n);
+	line[0] = l->line[at];
+	line[0].s = u.s;
+	line[0].len = u.len;
+	memcpy(line + 1, l->line + at + n, more * sizeof(*line));
+	const struct pcie_lines some = {
+		.line = line, .n = 1 + more, .cut = l->cut && at + n + more == l->n};
+	size_t taken = take_logical(p, &some, 0);
+	return taken ? n + taken - 1 : 0;
+}
+
+size_t pcie_lspci_take(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
+{
+	const char *s = lspci_skip(l->line[at].s);
+
+	if (!p->fold_known && (lspci_starts_with_address(s) || lspci_word(s) != WORD_NONE)) {
+		p->fold = lspci_find_fold(l, at);
+		p->fold_known = true;
+	}
+	size_t n = p->fold_known && p->fold.column ? take_folded(p, l, at) : 0;
+	return n ? n : take_logical(p, l, at);
 }

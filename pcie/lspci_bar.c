@@ -18,6 +18,12 @@ static bool is_tag(const char *s)
 	       lspci_word(s) == WORD_NONE;
 }
 
+/* A tag is nothing but the rest of a line, wherever it stands. */
+static bool is_seam_before_tag(const struct pcie_lines *l, size_t at)
+{
+	return l->line[at].len == 0 && lspci_is_seam(l, at) && is_tag(l->line[at + 1].s);
+}
+
 static bool is_open(const char *s, char left, char right)
 {
 	const char *a = strrchr(s, left), *b = strrchr(s, right);
@@ -211,6 +217,10 @@ size_t lspci_take_region(
 	lspci_squeeze(&q, lspci_skip(l->line[at].s));
 	while (n < LSPCI_PIECES && at + n < l->n) {
 		const char *next = l->line[at + n].s;
+		if (is_seam_before_tag(l, at + n)) {
+			n++;
+			continue;
+		}
 		if (!is_tag(next) && (is_whole(q.s, word) || !may_follow(l, at + n, q.s, word))) {
 			break;
 		}
@@ -267,6 +277,10 @@ size_t lspci_take_window(
 	lspci_squeeze(&q, strchr(l->line[at].s, ':') + 1);
 	while (n < LSPCI_PIECES && lspci_is_rest(l, at + n)) {
 		const char *next = l->line[at + n].s;
+		if (is_seam_before_tag(l, at + n)) {
+			n++;
+			continue;
+		}
 		bool unfinished = !q.len || !strchr(q.s, '[') || is_open(q.s, '[', ']');
 		if (!is_tag(next) && !(unfinished && is_window_rest(next)) &&
 			!is_open(q.s, '[', ']')) {

@@ -10,7 +10,7 @@
 #include "pcie/lspci_class.h"
 #include "pcie/lspci_int.h"
 
-enum { MAX_PATH = 32, NARROW = 50 };
+enum { MAX_PATH = 32 };
 
 /* "00:01.0/01:00.0/02:00.0": of -P only the first has a bus. */
 struct path {
@@ -162,6 +162,7 @@ static const char *find_ids(const char *s, uint64_t *ret_vendor, uint64_t *ret_d
 /* A header with the pieces that a wrap cut off it. */
 struct header {
 	char joined[1024];
+	size_t len;
 	struct lspci_squeezed squeezed;
 	size_t lines;
 };
@@ -171,7 +172,7 @@ static bool closes(const struct pcie_line *l)
 	return l->len > 0 && (l->s[l->len - 1] == ')' || l->s[l->len - 1] == ']');
 }
 
-static bool is_unbalanced(const char *s)
+bool lspci_is_unbalanced(const char *s)
 {
 	int round = 0, square = 0;
 	for (; *s; s++) {
@@ -181,72 +182,112 @@ static bool is_unbalanced(const char *s)
 	return round > 0 || square > 0;
 }
 
+bool lspci_starts_with_address(const char *s)
+{
+	struct path path;
+	return lspci_hex_digit(*s) >= 0 && scan_path(s, &path) > 0;
+}
+
 /* May the line be the rest of a header? */
 static bool is_header_rest(const struct pcie_line *l)
 {
 	const char *t = lspci_skip(l->s);
-	struct path path;
 	return l->len > 0 && lspci_word(t) == WORD_NONE && !lspci_is_hex_row(t) &&
-	       scan_path(t, &path) == 0;
+	       !lspci_starts_with_address(t);
+}
+
+/* How far what is there of a header goes: to its end, or is something surely missing? */
+enum progress { MISSING, MAY_GO_ON, WHOLE };
+
+static enum progress progress(const struct header *h)
+{
+	uint64_t vendor, device;
+	const char *s = h->joined;
+	bool ids = find_ids(h->squeezed.s, &vendor, &device) != NULL;
+
+	if (!strchr(s, ':') || lspci_is_unbalanced(s) || (strstr(s, "]:") && !ids)) {
+		return MISSING;
+	}
+	return ids || strstr(h->squeezed.s, "(rev") ? WHOLE : MAY_GO_ON;
+}
+
+/* Appends a piece, as much as there is room for. */
+static void append(struct header *h, const char *s)
+{
+	/* "[10de:" and "2204]" belong together, words do not */
+	char last = h->len ? h->joined[h->len - 1] : ' ';
+	bool inside = (last == ':' || last == '[') && lspci_is_unbalanced(h->joined);
+	if (h->len > 0 && *s && !inside && h->len + 1 < sizeof(h->joined)) {
+		h->joined[h->len++] = ' ';
+	}
+	size_t n = strnlen(s, sizeof(h->joined) - 1 - h->len);
+	memcpy(h->joined + h->len, s, n);
+	h->len += n;
+	h->joined[h->len] = '\0';
+	lspci_squeeze(&h->squeezed, s);
+}
+
+/* Only the first LEN characters, which have SQUEEZED without blanks. */
+static void shorten(struct header *h, size_t len, size_t squeezed)
+{
+	h->joined[len] = '\0';
+	h->len = len;
+	h->squeezed.s[squeezed] = '\0';
+	h->squeezed.len = squeezed;
 }
 
 /*
- * How many lines the header at AT has: those up to the one that closes a bracket or
- * parenthesis, or up to the first line of the device's details. A name without either, in a
- * listing without details, ends where its line does.
+ * The pieces of the header at AT, whose first is in H: those up to the one that closes a
+ * bracket or parenthesis, or up to the first line of the device's details. A name without
+ * either, in a listing without details, ends where its line does; behind ids or a revision
+ * there is nothing but what stands in parentheses.
  */
-static size_t count_pieces(const struct pcie_lines *l, size_t at, const char *s)
+static void gather_rest(const struct pcie_lines *l, size_t at, struct header *h)
 {
-	/*
-	 * In a listing without details only a wide line goes on, one cut in its class, or one of
-	 * -nn whose ids are missing.
-	 */
-	uint64_t vendor, device;
-	bool may_close = l->line[at].len >= NARROW || !strchr(s, ':') || is_unbalanced(s) ||
-			 (strstr(s, "]:") && !find_ids(s, &vendor, &device));
-	size_t closed = 1;
+	size_t len = h->len, squeezed = h->squeezed.len;
+	bool may_close = false;
+
+	h->lines = 1;
 	for (size_t n = 1; n < LSPCI_PIECES && at + n < l->n; n++) {
 		const struct pcie_line *next = &l->line[at + n];
-		if (!is_header_rest(next)) {
-			return lspci_word(lspci_skip(next->s)) != WORD_NONE ? n : closed;
+		const char *t = lspci_skip(next->s);
+		if (next->len > 0 && !is_header_rest(next)) {
+			if (lspci_word(t) != WORD_NONE) {
+				h->lines = n;
+				return;
+			}
+			break;
 		}
+		enum progress now = progress(h);
+		may_close = may_close || now == MISSING || l->line[at].len >= LSPCI_NARROW;
+		if (next->len == 0 && now == MISSING && lspci_is_seam(l, at + n)) {
+			continue;
+		}
+		if (next->len == 0 || (now == WHOLE && *t != '(')) {
+			break;
+		}
+		append(h, t);
 		if (may_close && closes(next)) {
-			closed = n + 1;
+			h->lines = n + 1;
+			len = h->len;
+			squeezed = h->squeezed.len;
 		}
 	}
-	return closed;
-}
-
-/* Appends S at LEN, as much as there is room for; returns the new length. */
-static size_t append(struct header *h, size_t len, const char *s)
-{
-	size_t n = strnlen(s, sizeof(h->joined) - 1 - len);
-	memcpy(h->joined + len, s, n);
-	h->joined[len + n] = '\0';
-	return len + n;
+	shorten(h, len, squeezed);
 }
 
 static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
 {
-	h->squeezed.len = 0;
+	h->len = h->squeezed.len = 0;
 	/* nothing behind the address: the class is in the next line */
 	bool below = !*s && at + 1 < l->n && scan_class(lspci_skip(l->line[at + 1].s)).certain;
 	if (below) {
 		at++;
 		s = lspci_skip(l->line[at].s);
 	}
-	h->lines = count_pieces(l, at, s);
-	size_t len = append(h, 0, s);
-	lspci_squeeze(&h->squeezed, s);
-	for (size_t n = 1; n < h->lines; n++) {
-		const char *t = lspci_skip(l->line[at + n].s);
-		/* "[10de:" and "2204]" belong together, words do not */
-		char last = len ? h->joined[len - 1] : ' ';
-		bool inside = (last == ':' || last == '[') && is_unbalanced(h->joined);
-		len = inside ? len : append(h, len, " ");
-		len = append(h, len, t);
-		lspci_squeeze(&h->squeezed, t);
-	}
+	h->joined[0] = '\0';
+	append(h, s);
+	gather_rest(l, at, h);
 	h->lines += below;
 }
 

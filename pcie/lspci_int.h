@@ -28,12 +28,21 @@ struct lspci_block {
 	struct pcie_device d;
 };
 
+/* A column so narrow that words are torn. */
+struct lspci_fold {
+	unsigned column; /* 0: none */
+	unsigned indent; /* blanks before every line */
+	bool anywhere;   /* broken anywhere and not between words */
+};
+
 struct pcie_lspci {
 	struct pcie_snapshot *s;
 	pcie_src text_src, hex_src; /* 0 until something of the kind comes */
 	struct lspci_block b;
 	bool blank; /* the line before was empty */
 	unsigned headers;
+	struct lspci_fold fold; /* of the lines that are read now */
+	bool fold_known;
 
 	uint8_t hex[PCIE_CONFIG_EXT_SIZE];
 	size_t nhex; /* bytes from 0 without a gap */
@@ -109,15 +118,29 @@ struct lspci_squeezed {
 
 void lspci_squeeze(struct lspci_squeezed *q, const char *s);
 
-/* A line is put together of at most so many pieces. */
-enum { LSPCI_PIECES = 6 };
+/* A line is put together of at most so many pieces; of a narrow column, of so many. */
+enum { LSPCI_PIECES = 8, LSPCI_FOLDS = 20, LSPCI_NARROW = 50 };
 
-/* May the line at AT be the rest of a wrapped one? */
-static inline bool lspci_is_rest(const struct pcie_lines *l, size_t at)
-{
-	return at < l->n && l->line[at].len > 0 &&
-	       !pcie_lspci_is_start(l->line[at].s, l->line[at].len);
-}
+/* May the line at AT be the rest of a wrapped one, or a seam in it? */
+bool lspci_is_rest(const struct pcie_lines *l, size_t at);
+
+/*
+ * Is the empty line at AT no end, but what a second wrap made of the blank at the end of a
+ * full line, or one of the empty lines that stand behind each? What follows begins nothing.
+ */
+bool lspci_is_seam(const struct pcie_lines *l, size_t at);
+
+/* What the lines from AT on show. */
+struct lspci_fold lspci_find_fold(const struct pcie_lines *l, size_t at);
+
+struct lspci_unfolded {
+	char s[1024];
+	size_t len;
+};
+
+/* Puts the line at AT together; returns its pieces, or 0 when it is too long for one of lspci's. */
+size_t lspci_unfold(
+	const struct pcie_lines *l, size_t at, struct lspci_fold f, struct lspci_unfolded *ret);
 
 /* The kinds of lines below a header. */
 enum lspci_word {
@@ -166,6 +189,10 @@ size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t
 
 /* Does an address, or a path of addresses, and a class stand at S? */
 bool lspci_is_header(const char *s, size_t len, bool lenient);
+/* An address, or a path of addresses, and a blank or nothing. */
+bool lspci_starts_with_address(const char *s);
+/* More brackets of a kind open than close. */
+bool lspci_is_unbalanced(const char *s);
 size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at);
 
 /* A row of a hex dump: "10: 0c 00 …"; false when it is none. */

@@ -46,26 +46,61 @@ static size_t take_bus(struct pcie_lspci *p, const struct pcie_lines *l, size_t 
 	return n;
 }
 
-static enum lspci_cap cap_kind(const char *name, bool extended)
+/* Does S begin with WORD but for blanks? Behind what matched in *RET_REST, if S ended before. */
+static bool begins_with(const char *s, const char *word, const char **ret_rest)
 {
-	if (!extended) {
-		return lspci_after(name, "Power Management") ? LIST_POWER : LIST_OTHER;
+	for (; *s; s++) {
+		if (lspci_blank_char(*s)) {
+			continue;
+		}
+		for (; lspci_blank_char(*word); word++) {
+		}
+		if (*s != *word) {
+			break;
+		}
+		word++;
 	}
-	if (lspci_after(name, "Physical Resizable BAR") || lspci_after(name, "Resizable BAR") ||
-		lspci_after(name, "Extended Capability ID 0x15")) {
-		return LIST_REBAR;
-	}
-	if (lspci_after(name, "Virtual Resizable BAR") || lspci_after(name, "VF Resizable BAR") ||
-		lspci_after(name, "Extended Capability ID 0x24")) {
-		return LIST_VF_REBAR;
-	}
+	*ret_rest = word;
+	return !*word || !*s;
+}
+
+/*
+ * The kind of an extended capability. A name that ends in the middle goes on in the next line;
+ * where it does not, the capability may be one that matters, and the list proves nothing.
+ */
+static enum lspci_cap extended_cap_kind(
+	struct lspci_block *b, const char *name, const struct pcie_lines *l, size_t at)
+{
+	static const struct {
+		const char *name;
+		enum lspci_cap cap;
+	} known[] = {
+		{"Physical Resizable BAR", LIST_REBAR},
+		{"Resizable BAR", LIST_REBAR},
+		{"Extended Capability ID 0x15", LIST_REBAR},
+		{"Virtual Resizable BAR", LIST_VF_REBAR},
+		{"VF Resizable BAR", LIST_VF_REBAR},
+		{"Extended Capability ID 0x24", LIST_VF_REBAR},
+		{"Single Root I/O Virtualization", LIST_SRIOV},
+	};
 	/* until 3.5.6 unknown ones were numbers, in hex without 0x */
 	if (name[0] == '#' && name[1] && name[2] && (!name[3] || name[3] == ' ')) {
 		return !memcmp(name, "#15", 3)   ? LIST_REBAR
 		       : !memcmp(name, "#24", 3) ? LIST_VF_REBAR
 						 : LIST_OTHER;
 	}
-	return lspci_after(name, "Single Root I/O Virtualization") ? LIST_SRIOV : LIST_OTHER;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		const char *rest;
+		if (!begins_with(name, known[i].name, &rest)) {
+			continue;
+		}
+		if (!*rest ||
+			(at + 1 < l->n && begins_with(l->line[at + 1].s, rest, &rest) && !*rest)) {
+			return known[i].cap;
+		}
+		b->elided = true;
+	}
+	return LIST_OTHER;
 }
 
 static void take_express(struct lspci_block *b, const char *name)
@@ -91,8 +126,9 @@ static void take_express(struct lspci_block *b, const char *name)
 	}
 }
 
-static size_t take_capability(struct pcie_lspci *p, const char *s)
+static size_t take_capability(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
+	const char *s = lspci_skip(l->line[at].s);
 	struct lspci_block *b = &p->b;
 	uint64_t offset;
 	const char *end;
@@ -115,7 +151,9 @@ static size_t take_capability(struct pcie_lspci *p, const char *s)
 	name = lspci_skip(name + 1);
 	bool extended = offset >= PCIE_CONFIG_SIZE;
 	b->next_cap += extended;
-	b->cap = cap_kind(name, extended);
+	b->cap = extended                                ? extended_cap_kind(b, name, l, at)
+		 : lspci_after(name, "Power Management") ? LIST_POWER
+							 : LIST_OTHER;
 	if (b->cap == LIST_REBAR || b->cap == LIST_VF_REBAR) {
 		struct pcie_rebar *r = b->cap == LIST_REBAR ? &b->d.rebar : &b->d.vf_rebar;
 		*r = (struct pcie_rebar){
@@ -255,9 +293,19 @@ static void take_status(struct lspci_block *b, const char *s, pcie_src src)
 	}
 }
 
-static void take_driver(struct pcie_lspci *p, enum lspci_word word, const char *s)
+/* Is the line no more than one word, as the name of a driver is that was wrapped? */
+static bool is_one_word(const struct pcie_line *l)
+{
+	const char *s = lspci_skip(l->s);
+	return l->len > 0 && !strpbrk(s, " \t");
+}
+
+static size_t take_driver(
+	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at)
 {
 	struct pcie_device *d = &p->b.d;
+	size_t n = 1;
+
 	p->b.caps_ended = true;
 	p->b.cap = LIST_OTHER;
 	if (word == WORD_MODULES) {
@@ -266,15 +314,21 @@ static void take_driver(struct pcie_lspci *p, enum lspci_word word, const char *
 			d->have_driver = PCIE_ABSENT;
 			d->driver_src = p->text_src;
 		}
-		return;
+		return n;
 	}
-	s = lspci_skip(strchr(s, ':') + 1);
+	const char *s = lspci_skip(strchr(l->line[at].s, ':') + 1);
+	if (!*s && lspci_is_rest(l, at + 1) && is_one_word(&l->line[at + 1])) {
+		s = lspci_skip(l->line[at + 1].s);
+		n++;
+	}
 	const char *base = strrchr(s, '\\'); /* lspci on Windows names a path */
 	if (*s) {
 		d->have_driver = PCIE_KNOWN;
 		d->driver_src = p->text_src;
 		text_copy(d->driver, sizeof(d->driver), base && base[1] ? base + 1 : s);
+		d->driver[base ? strlen(d->driver) : strcspn(d->driver, " \t")] = '\0';
 	}
+	return n;
 }
 
 /* "[10de:2204]" at the end of what is squeezed. */
@@ -301,7 +355,8 @@ static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, s
 	size_t n = 1;
 
 	lspci_squeeze(&q, s);
-	while (n < LSPCI_PIECES && !trailing_ids(q.s, &d->subvendor, &d->subdevice) &&
+	bool may_go_on = l->line[at].len >= LSPCI_NARROW || lspci_is_unbalanced(q.s);
+	while (may_go_on && n < LSPCI_PIECES && !trailing_ids(q.s, &d->subvendor, &d->subdevice) &&
 		lspci_is_rest(l, at + n) &&
 		!lspci_is_header(l->line[at + n].s, l->line[at + n].len, true)) {
 		lspci_squeeze(&q, l->line[at + n].s);
@@ -345,7 +400,7 @@ size_t lspci_take_property(
 	case WORD_BUS:
 		return take_bus(p, l, at);
 	case WORD_CAPABILITY:
-		return take_capability(p, s);
+		return take_capability(p, l, at);
 	case WORD_BAR:
 		return lspci_take_rebar(p, l, at);
 	case WORD_FLAGS:
@@ -363,8 +418,7 @@ size_t lspci_take_property(
 		return take_link(p, word, l, at);
 	case WORD_DRIVER:
 	case WORD_MODULES:
-		take_driver(p, word, s);
-		break;
+		return take_driver(p, word, l, at);
 	case WORD_NUMA:
 		set_node(d, s, "NUMA node: ");
 		break;

@@ -67,7 +67,7 @@ static const struct word *words(char first)
 		END,
 	};
 	static const struct word k[] = {
-		W("Kernel driver in use: ", WORD_DRIVER),
+		W("Kernel driver in use:", WORD_DRIVER),
 		W("Kernel modules: ", WORD_MODULES),
 		END,
 	};

@@ -22,7 +22,7 @@
 enum {
 	CHUNK_MIN = 4 << 10,
 	CHUNK_MAX = 256 << 10,
-	AHEAD = 16, /* lines that a reader may look at beyond its own */
+	AHEAD = 24, /* lines that a reader may look at beyond its own */
 	MAX_LINES = 4 << 20,
 };
 

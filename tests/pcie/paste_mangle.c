@@ -12,7 +12,7 @@ const char *mangle_name(enum mangle how)
 		"narrow", "flat", "html", "colour", "wrap-72", "wrap-80", "cut-72", "cut-80",
 		"mail", "printable", "numbered", "prompt", "indent", "double", "bar", "tight",
 		"added", "bullet", "flowed", "hang-72", "utf-16", "tabs-qp", "entities", "trailing",
-		"code", "fence", "no-tabs"};
+		"code", "fence", "no-tabs", "fold-30", "fold-50", "narrow-40"};
 	return name[how];
 }
 
@@ -157,6 +157,23 @@ static void printable(struct text *out, const char *s, size_t n)
 	}
 }
 
+static size_t column(enum mangle how)
+{
+	switch (how) {
+	case MANGLE_FOLD_30:
+		return 30;
+	case MANGLE_NARROW_40:
+		return 40;
+	case MANGLE_FOLD_50:
+		return 50;
+	case MANGLE_WRAP_72:
+	case MANGLE_CUT_72:
+		return 72;
+	default:
+		return 80;
+	}
+}
+
 static void mangle_line(enum mangle how, struct text *out, const char *s, size_t n, unsigned number)
 {
 	struct text t = {0};
@@ -194,13 +211,16 @@ static void mangle_line(enum mangle how, struct text *out, const char *s, size_t
 		break;
 	case MANGLE_WRAP_72:
 	case MANGLE_WRAP_80:
+	case MANGLE_NARROW_40:
 		replace_tabs(&t, s, n, "        ");
-		wrap(out, t.s ? t.s : "", t.len, how == MANGLE_WRAP_72 ? 72 : 80);
+		wrap(out, t.s ? t.s : "", t.len, column(how));
 		break;
 	case MANGLE_CUT_72:
 	case MANGLE_CUT_80:
+	case MANGLE_FOLD_30:
+	case MANGLE_FOLD_50:
 		replace_tabs(&t, s, n, "        ");
-		cut(out, t.s ? t.s : "", t.len, how == MANGLE_CUT_72 ? 72 : 80);
+		cut(out, t.s ? t.s : "", t.len, column(how));
 		break;
 	case MANGLE_PRINTABLE:
 		printable(out, s, n);

@@ -251,6 +251,28 @@ static void check_machine(
 	}
 }
 
+/* Narrow columns: what has been before them, and what may be behind them, so that all is there. */
+static bool fold_makes_sense(enum mangle how, enum mangle then)
+{
+	switch (then) {
+	case MANGLE_FOLD_30:
+	case MANGLE_FOLD_50:
+	case MANGLE_NARROW_40: /* bytes: neither characters nor escapes are cut */
+		return how == MANGLE_NONE || how == MANGLE_SPACES || how == MANGLE_NARROW ||
+		       how == MANGLE_QUOTE || how == MANGLE_TIGHT || how == MANGLE_INDENT ||
+		       how == MANGLE_BAR || how == MANGLE_PROMPT || how == MANGLE_FENCE;
+	case MANGLE_FLAT: /* a blank at a cut is gone, too */
+	case MANGLE_TRAILING:
+	case MANGLE_TABS_QP:
+	case MANGLE_QUOTE_TWICE:
+	case MANGLE_NUMBERED:
+	case MANGLE_NBSP:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* Not every way of printing and mangling leaves all in the text: what is lost is not asked for. */
 static bool makes_sense(const struct trial *t)
 {
@@ -266,16 +288,13 @@ static bool makes_sense(const struct trial *t)
 		(t->then == MANGLE_BAR || t->then == MANGLE_BULLET || t->then == MANGLE_NUMBERED)) {
 		return false; /* marks behind marks */
 	}
-	if (t->how == MANGLE_NUMBERED && (t->then == MANGLE_NO_TABS || t->then == MANGLE_FLOWED)) {
+	if (t->how == MANGLE_NUMBERED && (t->then == MANGLE_NO_TABS || t->then == MANGLE_HTML)) {
 		return false;
 	}
 	if ((t->how == MANGLE_HTML && t->then == MANGLE_ENTITIES) ||
 		(t->how == MANGLE_FLOWED && t->then == MANGLE_FLOWED) ||
 		(t->how == MANGLE_ADDED && t->then == MANGLE_CODE)) {
 		return false; /* nobody does that twice, or in this order */
-	}
-	if (t->how == MANGLE_FLOWED && (t->then == MANGLE_CUT_72 || t->then == MANGLE_CUT_80)) {
-		return false; /* the blank that says "flowed" is at the end, where the cut is */
 	}
 	if (t->how == MANGLE_UTF16 || t->how == MANGLE_TABS_QP) {
 		return t->then == MANGLE_NONE;
@@ -286,11 +305,12 @@ static bool makes_sense(const struct trial *t)
 	if (t->how == MANGLE_PRINTABLE && t->then != MANGLE_CRLF) {
 		return t->then == MANGLE_NONE; /* an encoding is the last thing that happens */
 	}
-	if (t->how == MANGLE_HTML || t->how == MANGLE_NUMBERED) {
-		bool inside = t->then == MANGLE_HTML || t->then == MANGLE_CUT_72 ||
-			      t->then == MANGLE_CUT_80; /* in a tag, too */
-		bool broken = t->then >= MANGLE_WRAP_72 && t->then <= MANGLE_MAIL;
-		return !inside && !(broken && t->how == MANGLE_NUMBERED);
+	if (t->how >= MANGLE_FOLD_30 || t->then >= MANGLE_FOLD_30) {
+		return fold_makes_sense(t->how, t->then);
+	}
+	if (t->how == MANGLE_HTML) { /* a cut inside of a tag */
+		return t->then != MANGLE_HTML && t->then != MANGLE_CUT_72 &&
+		       t->then != MANGLE_CUT_80;
 	}
 	return true;
 }
