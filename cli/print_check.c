@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/check.h"
 #include "cli/layout.h"
@@ -68,11 +69,11 @@ static void print_verdict(const struct page *p, const struct pcie_verdict *v)
 	}
 	text_addf(p->out, "  %s%s%s", cmd_colour(p->style, colour_of(v->level)), mark(p, v->level),
 		cmd_colour(p->style, CMD_PLAIN));
-	/* The mark took four columns. */
+	/* The mark took four of the five columns before the text. */
 	size_t before = p->out->len;
-	cmd_wrapped(p->out, 4, 34, t.s);
-	memmove(p->out->s + before, p->out->s + before + 3, p->out->len - before - 3 + 1);
-	p->out->len -= 3;
+	cmd_wrapped(p->out, 5, 34, t.s);
+	memmove(p->out->s + before, p->out->s + before + 4, p->out->len - before - 4 + 1);
+	p->out->len -= 4;
 	text_finish(&t);
 	if (p->explain) {
 		text_addf(p->out, "     %s?\n", v->rule->title);
@@ -136,9 +137,8 @@ static void print_advice(const struct page *p, const struct pcie_gpu *g)
 	text_finish(&said);
 }
 
-static void print_gpu(const struct page *p, const struct pcie_gpu *g)
+static void print_body(const struct page *p, const struct pcie_gpu *g)
 {
-	heading(p, g);
 	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
 		for (size_t i = 0; i < g->nverdict; i++) {
 			const struct pcie_verdict *v = &g->verdict[i];
@@ -155,6 +155,25 @@ static void print_gpu(const struct page *p, const struct pcie_gpu *g)
 		text_finish(&t);
 	}
 	print_advice(p, g);
+}
+
+/* The I-th GPU and all later ones with the same body: their names, then what is said. */
+static void print_alike(const struct page *p, const struct pcie_verdicts *v, char **body, size_t i)
+{
+	_cleanup_free_ char *said = body[i];
+
+	text_add(p->out, p->out->len ? "\n" : "");
+	for (size_t k = i; k < v->ngpu; k++) {
+		if (k != i && (!body[k] || strcmp(body[k], said))) {
+			continue;
+		}
+		heading(p, &v->gpu[k]);
+		if (k != i) {
+			free(body[k]);
+		}
+		body[k] = NULL;
+	}
+	text_add(p->out, said);
 }
 
 /* What the log says in the end of each resource, with the lines that prove it. */
@@ -188,20 +207,23 @@ void cmd_check_print(struct text *out, const struct pcie_snapshot *s, const stru
 		.style = style,
 		.explain = explain,
 		.discrete = pcie_verdicts_have_discrete(v)};
-	bool first = true;
-
+	/* What is said of each; GPUs of which the same is said stand above it together. */
+	char **body = xcalloc(v->ngpu + 1, sizeof(*body));
+	for (size_t i = 0; i < v->ngpu; i++) {
+		struct text t = {0};
+		struct page one = p;
+		one.out = &t;
+		print_body(&one, &v->gpu[i]);
+		body[i] = text_steal(&t);
+	}
 	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
 		for (size_t i = 0; i < v->ngpu; i++) {
-			if ((int)pcie_gpu_deciding_level(&v->gpu[i]) != level) {
-				continue;
+			if (body[i] && (int)pcie_gpu_deciding_level(&v->gpu[i]) == level) {
+				print_alike(&p, v, body, i);
 			}
-			if (!first) {
-				text_add(out, "\n");
-			}
-			first = false;
-			print_gpu(&p, &v->gpu[i]);
 		}
 	}
+	free(body);
 	if (explain) {
 		print_log(&p);
 	}

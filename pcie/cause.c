@@ -372,6 +372,12 @@ static bool set_by_plan(struct pcie_judge *j)
 	const struct pcie_plan_fit *f = NULL;
 	char need[TEXT_SIZE_MAX], have[TEXT_SIZE_MAX], target[TEXT_SIZE_MAX];
 
+	if (p->ngpu == 1 && pcie_plan_answer(p) == PCIE_YES && !j->tried && !j->tried_in_log) {
+		pcie_cause_say(j,
+			"nothing that was read stands in the way of %s: neither the firmware nor a "
+			"driver made it larger",
+			text_size(p->gpu[0].target, target));
+	}
 	if (p->ngpu == 1 && pcie_plan_answer(p) == PCIE_NO) {
 		f = &p->gpu[0]
 			     .fit[p->applies[PCIE_PLAN_TIGHT] ? PCIE_PLAN_TIGHT : PCIE_PLAN_LEGACY];

@@ -129,8 +129,9 @@ static void add_driver_option(
 	/* A driver resizes a BAR that has a place; without one it does not even start. */
 	if (pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g) &&
 		!pcie_plan_is_unplaced(s, g)) {
-		add(p, "echo 'options nvidia NVreg_EnableResizableBar=1' > "
-		       "/etc/modprobe.d/nvidia-rebar.conf   # then rebuild the initramfs, reboot");
+		add(p, "echo options nvidia NVreg_EnableResizableBar=1 > "
+		       "/etc/modprobe.d/nvidia-rebar.conf");
+		add(p, "update-initramfs -u   # or: dracut -f, mkinitcpio -P; then reboot");
 	}
 }
 
@@ -194,9 +195,7 @@ static void add_rescan(
 	if (d->have_driver == PCIE_KNOWN) {
 		add(p, "echo %s > /sys/bus/pci/drivers/%s/unbind", addr, d->driver);
 	}
-	add(p,
-		"setpci -s %s ECAP15+%d.L=%08x:00003f00   # the size, written before the windows are "
-		"made",
+	add(p, "setpci -s %s ECAP15+%d.L=%08x:00003f00   # the size, before the windows are made",
 		addr, control, (unsigned)size_code(g->target) << 8);
 	add(p, "echo 1 > /sys/bus/pci/devices/%s/remove   # everything behind this root port",
 		root);

@@ -119,7 +119,7 @@ static void judge_vf_rebar(const struct pcie_judge *j, struct pcie_verdict *v)
 
 const struct pcie_rule pcie_rule_vf_rebar = {
 	.id = "vf-rebar",
-	.title = "resizable BARs of the virtual functions",
+	.title = "have its virtual functions resizable BARs of their own",
 	.answers = "there",
 	.decides = false,
 	.judge = judge_vf_rebar,

@@ -196,7 +196,7 @@ static void judge_aer(const struct pcie_judge *j, struct pcie_verdict *v)
 
 const struct pcie_rule pcie_rule_aer = {
 	.id = "aer",
-	.title = "PCIe errors since boot",
+	.title = "were there PCIe errors since boot",
 	.answers = "none corrected errors",
 	.decides = false,
 	.judge = judge_aer,

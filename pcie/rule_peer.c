@@ -89,7 +89,7 @@ static void add_acs(const struct pcie_judge *j, struct pcie_verdict *v)
 
 static void judge_peer(const struct pcie_judge *j, struct pcie_verdict *v)
 {
-	int peer[4];
+	int peer[15]; /* of a machine with sixteen */
 	unsigned n = 0, all = 0;
 
 	if (j->kind != PCIE_GPU_DISCRETE) {
@@ -109,6 +109,9 @@ static void judge_peer(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		add_peer(j, v, peer[i]);
+	}
+	if (all > n) {
+		pcie_evidence(v, "T1", "tree", "and %u more GPUs", all - n);
 	}
 	if (j->d->have_iommu == PCIE_KNOWN) {
 		pcie_against(v, "T3", "iommu_group",

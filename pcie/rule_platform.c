@@ -45,7 +45,7 @@ static void judge_boot(const struct pcie_judge *j, struct pcie_verdict *v)
 
 const struct pcie_rule pcie_rule_boot = {
 	.id = "boot.mode",
-	.title = "how the machine was started",
+	.title = "how was the machine started",
 	.answers = "uefi legacy",
 	.decides = false,
 	.judge = judge_boot,

@@ -269,7 +269,7 @@ static void say_unknown(const struct pcie_judge *j, struct pcie_verdict *v)
 	if (j->has_len && !j->has_vram) {
 		pcie_advise(v, "tell the VRAM size: add %s, with --with FILE", vram_witness(j));
 	}
-	if (j->has_len && j->rebar != PCIE_KNOWN && j->rebar != PCIE_ABSENT) {
+	if (j->has_len && !j->entry && j->rebar != PCIE_ABSENT) {
 		char n[4] = "N";
 		if (j->vram_index >= 0) {
 			snprintf(n, sizeof(n), "%d", j->vram_index % 10);
