@@ -12,9 +12,8 @@
 #include "cli/stress.h"
 #include "runs/clocks.h"
 #include "runs/env.h"
-#include "stress/gpu_facts.h"
 
-enum { UNLOCK_MS = 10000, MOST = 64 };
+enum { MOST = 64 };
 
 struct cmd_stress_clocks {
 	struct runs_store *store; /* open as long as they are locked: it holds the mark */
@@ -42,26 +41,12 @@ int cmd_stress_clocks_begin(
 	return 0;
 }
 
-/* Unlocks, and takes the mark away when that worked. */
-static bool unlock(struct runs_store *s, const char *address, struct why *why)
-{
-	struct why reason = {""};
-
-	if (stress_gpu_unlock(address, UNLOCK_MS, &reason) < 0) {
-		why_set(why,
-			"the clocks of %s stay locked (%.120s): 'nvidia-smi -i %s -rgc' unlocks them",
-			address, reason.text, address);
-		return false;
-	}
-	return runs_clocks_clear(s, address, why) == 0;
-}
-
 bool cmd_stress_clocks_end(struct cmd_stress_clocks *c, bool still, struct why *why)
 {
 	if (!c) {
 		return true;
 	}
-	const bool done = still ? unlock(c->store, c->address, why)
+	const bool done = still ? runs_clocks_unlock(c->store, c->address, why) == 0
 				: runs_clocks_clear(c->store, c->address, why) == 0;
 
 	runs_store_close(c->store);
@@ -115,7 +100,7 @@ int cmd_stress_clocks_unlock(const struct cmd_stress_options *o)
 		status = cmd_print("no run has left clocks locked\n");
 	}
 	for (int i = 0; i < n; i++) {
-		if (!unlock(s, left[i].address, &why)) {
+		if (runs_clocks_unlock(s, left[i].address, &why) < 0) {
 			status = cmd_fail(EXIT_USAGE, "%s", why.text);
 			continue;
 		}

@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "pcie/addr.h"
 #include "runs/db.h"
+#include "stress/gpu_facts.h"
+
+enum { UNLOCK_MS = 10000 };
 
 /* Locks of GPUs lie behind those of runs in the lock file. */
 static const int64_t first_lock = (int64_t)1 << 48;
@@ -81,4 +84,18 @@ int runs_clocks_left(struct runs_store *s, const char *boot_id, struct runs_cloc
 		r = 0;
 	}
 	return r < 0 ? r : (int)n;
+}
+
+int runs_clocks_unlock(struct runs_store *s, const char *address, struct why *why)
+{
+	struct why reason = {""};
+	const int r = stress_gpu_unlock(address, UNLOCK_MS, &reason);
+
+	if (r < 0) {
+		why_set(why,
+			"the clocks of %s stay locked (%.120s): 'nvidia-smi -i %s -rgc' unlocks them",
+			address, reason.text, address);
+		return r;
+	}
+	return runs_clocks_clear(s, address, why);
 }

@@ -24,9 +24,15 @@ struct runs_clocks {
  */
 int runs_clocks_mark(struct runs_store *s, const char *boot_id, const char *address, uint32_t mhz,
 	struct why *why);
-/* They are unlocked again. */
+/* They are unlocked again, by their owner. */
 int runs_clocks_clear(struct runs_store *s, const char *address, struct why *why);
 
 /* Those left behind in this boot, at most MAX; returns how many, or an error. */
 int runs_clocks_left(struct runs_store *s, const char *boot_id, struct runs_clocks *ret, size_t max,
 	struct why *why);
+
+/*
+ * Unlocks the clocks of the GPU at ADDRESS, and forgets that they were locked when that worked;
+ * else they stay locked, and WHY says what a person can do. Takes some seconds at most.
+ */
+int runs_clocks_unlock(struct runs_store *s, const char *address, struct why *why);

@@ -139,7 +139,7 @@ struct tui_app {
 	struct tui_message message;
 	struct tui_event event[TUI_EVENTS]; /* a ring: the newest NEVENT */
 	size_t nevent, first_event;
-	bool crash_told;
+	bool crash_told, clocks_told;
 };
 
 void tui_app_init(struct tui_app *a, const struct tui_options *o, uint64_t now_ns);

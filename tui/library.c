@@ -48,6 +48,17 @@ int tui_library_fd(const struct tui_library *l)
 	return l->job ? job_fd(l->job) : -1;
 }
 
+static struct library_errand *new_errand(struct tui_library *l, enum library_request request)
+{
+	struct library_errand *e = xcalloc(1, sizeof(*e));
+	e->item.run = tui_errand_run;
+	e->request = request;
+	text_copy(e->path, sizeof(e->path), l->path);
+	memcpy(e->clocks, l->clocks, sizeof(e->clocks));
+	e->nclocks = l->nclocks;
+	return e;
+}
+
 static void ask(struct tui_library *l, enum library_request request, int64_t run, const char *a,
 	const char *b)
 {
@@ -59,11 +70,8 @@ static void ask(struct tui_library *l, enum library_request request, int64_t run
 		why_set(&l->why, "the thread that reads the store could not be started");
 		return;
 	}
-	struct library_errand *e = xcalloc(1, sizeof(*e));
-	e->item.run = tui_errand_run;
-	e->request = request;
+	struct library_errand *e = new_errand(l, request);
 	e->run = run;
-	text_copy(e->path, sizeof(e->path), l->path);
 	text_copy(e->text[0], sizeof(e->text[0]), a ? a : "");
 	text_copy(e->text[1], sizeof(e->text[1]), b ? b : "");
 	l->asked++;
@@ -78,6 +86,11 @@ void tui_library_reload(struct tui_library *l)
 void tui_library_studies(struct tui_library *l)
 {
 	ask(l, LIBRARY_STUDIES, 0, NULL, NULL);
+}
+
+void tui_library_unlock(struct tui_library *l)
+{
+	ask(l, LIBRARY_UNLOCK, 0, NULL, NULL);
 }
 
 void tui_library_refer(struct tui_library *l, const char *ref)
@@ -135,7 +148,11 @@ static unsigned take(struct tui_library *l, struct library_errand *e)
 		return TUI_LIBRARY_LIST;
 	case LIBRARY_STUDIES:
 		take_studies(l, e);
+		memcpy(l->clocks, e->clocks, sizeof(l->clocks));
+		l->nclocks = e->nclocks;
 		return TUI_LIBRARY_LIST;
+	case LIBRARY_UNLOCK:
+		return TUI_LIBRARY_UNLOCKED;
 	case LIBRARY_REFER:
 		tui_reference_destroy(l->reference);
 		l->reference = e->reference;

@@ -12,6 +12,7 @@
 
 #include "base/job.h"
 #include "base/why.h"
+#include "runs/clocks.h"
 #include "runs/compare.h"
 #include "runs/info.h"
 #include "runs/recorder.h"
@@ -50,6 +51,8 @@ struct tui_reference {
 	struct runs_loaded loaded;
 };
 
+enum { TUI_CLOCKS = 16 };
+
 struct tui_library {
 	struct job *job;
 	char *path;          /* the store; NULL: none is kept */
@@ -57,6 +60,8 @@ struct tui_library {
 	size_t nrun;
 	struct tui_study *study; /* newest first; owned */
 	size_t nstudy;
+	struct runs_clocks clocks[TUI_CLOCKS]; /* that killed runs have left locked */
+	size_t nclocks;
 	bool loaded;                       /* the list was read at least once */
 	unsigned asked;                    /* jobs under way */
 	struct why why;                    /* the last failure; "" */
@@ -71,10 +76,12 @@ int tui_library_finish(struct tui_library *l, int timeout_ms);
 int tui_library_fd(const struct tui_library *l);
 
 void tui_library_reload(struct tui_library *l);
-/* The studies alone, which is quick. */
+/* The studies alone, and clocks left locked, which is quick. */
 void tui_library_studies(struct tui_library *l);
 void tui_library_label(struct tui_library *l, int64_t run, const char *label);
 void tui_library_remove(struct tui_library *l, int64_t run);
+/* Unlocks the clocks that are known to be left locked. */
+void tui_library_unlock(struct tui_library *l);
 /* A and B as `barscope compare` takes them. */
 void tui_library_compare(struct tui_library *l, const char *a, const char *b);
 
@@ -92,5 +99,6 @@ enum tui_library_news {
 	TUI_LIBRARY_CHANGED = 4, /* a label or a removal took place */
 	TUI_LIBRARY_FAILED = 8,
 	TUI_LIBRARY_REFERRED = 16,
+	TUI_LIBRARY_UNLOCKED = 32, /* all of l->clocks */
 };
 unsigned tui_library_poll(struct tui_library *l);

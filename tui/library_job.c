@@ -102,6 +102,25 @@ static int run_studies(struct library_errand *e, struct runs_store *s, const cha
 	return r;
 }
 
+/* What cannot be told of is as if there were none. */
+static void find_clocks(struct library_errand *e, struct runs_store *s, const char *boot)
+{
+	struct why why;
+	int n = runs_clocks_left(s, boot, e->clocks, TUI_CLOCKS, &why);
+	e->nclocks = (size_t)MAX(n, 0);
+}
+
+/* All of them are tried; the last failure is told. */
+static int run_unlock(struct library_errand *e, struct runs_store *s)
+{
+	int r = 0;
+	for (size_t i = 0; i < e->nclocks; i++) {
+		int one = runs_clocks_unlock(s, e->clocks[i].address, &e->why);
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
+
 static int run_list(struct library_errand *e, struct runs_store *s, const char *boot)
 {
 	_cleanup_runs_ struct runs_list list = {0};
@@ -218,7 +237,8 @@ void tui_errand_run(struct job_item *item)
 	struct library_errand *e = (struct library_errand *)item;
 	_cleanup_store_ struct runs_store *s = NULL;
 	char boot[RUNS_BOOT_ID_MAX];
-	bool writes = e->request == LIBRARY_LABEL || e->request == LIBRARY_REMOVE;
+	bool writes = e->request == LIBRARY_LABEL || e->request == LIBRARY_REMOVE ||
+		      e->request == LIBRARY_UNLOCK;
 	if (access(e->path, F_OK) && errno == ENOENT) {
 		/* No store yet is an empty list. */
 		bool list = e->request == LIBRARY_LIST || e->request == LIBRARY_STUDIES;
@@ -238,6 +258,10 @@ void tui_errand_run(struct job_item *item)
 		break;
 	case LIBRARY_STUDIES:
 		e->status = run_studies(e, s, boot);
+		find_clocks(e, s, boot);
+		break;
+	case LIBRARY_UNLOCK:
+		e->status = run_unlock(e, s);
 		break;
 	case LIBRARY_REFER:
 		e->status = run_refer(e, s, boot);

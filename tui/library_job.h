@@ -11,6 +11,7 @@
 enum library_request {
 	LIBRARY_LIST,
 	LIBRARY_STUDIES,
+	LIBRARY_UNLOCK,
 	LIBRARY_LABEL,
 	LIBRARY_REMOVE,
 	LIBRARY_COMPARE,
@@ -32,6 +33,8 @@ struct library_errand {
 	size_t nstudy;
 	struct tui_comparison *comparison;
 	struct tui_reference *reference;
+	struct runs_clocks clocks[TUI_CLOCKS]; /* UNLOCK: those to unlock */
+	size_t nclocks;
 };
 
 /* Fills in the answer. On the job's thread. */

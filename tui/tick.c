@@ -79,7 +79,7 @@ static void decide_start(struct tui_app *a)
 	}
 	if (a->options.start == TUI_START_NOW || !strcmp(backend, "script")) {
 		tui_app_start(a);
-	} else if (a->modal.kind != TUI_MODAL_NONE) {
+	} else if (a->keep.recorder && runs_recorder_crash(a->keep.recorder)) {
 		text_copy(a->waits, sizeof(a->waits), "nothing starts by itself after a crash");
 	} else if (a->options.source && strcmp(a->options.source, "live") != 0) {
 		text_copy(a->waits, sizeof(a->waits),
@@ -289,6 +289,35 @@ static void tell_crash(struct tui_app *a)
 	a->crash_told = true;
 }
 
+static bool take_unlock(struct tui_app *a, struct tui_modal *m)
+{
+	(void)m;
+	tui_library_unlock(&a->library);
+	tui_app_say(a, TUI_TONE_PLAIN, "unlocking");
+	return true;
+}
+
+/* Clocks that a killed run has left locked: they would hold whatever is measured from now on. Asked
+ * once, when no other box is open. */
+static void ask_clocks(struct tui_app *a)
+{
+	const struct tui_library *l = &a->library;
+	if (a->clocks_told || !l->nclocks || a->modal.kind != TUI_MODAL_NONE) {
+		return;
+	}
+	a->clocks_told = true;
+	struct text t = {0};
+	for (size_t i = 0; i < l->nclocks; i++) {
+		text_addf(&t, "The clocks of %s are still locked at %u MHz. ", l->clocks[i].address,
+			l->clocks[i].mhz);
+	}
+	text_add(&t, "A run that was killed has left them so, and until they are unlocked nothing "
+		     "measured there is of the GPU as it is. Unlock now?");
+	tui_modal_question(&a->modal, "Locked clocks", t.s, take_unlock, 0);
+	text_finish(&t);
+	a->dirty = true;
+}
+
 /* Stored runs come into the baseline's place, with their machine. */
 static void take_reference(struct tui_app *a)
 {
@@ -378,6 +407,12 @@ static void tick_store(struct tui_app *a)
 	if (library & TUI_LIBRARY_REFERRED) {
 		take_reference(a);
 	}
+	if (library & TUI_LIBRARY_UNLOCKED) {
+		a->library.nclocks = 0;
+		tui_app_event(a, TUI_TONE_GOOD, "clocks unlocked");
+		tui_app_say(a, TUI_TONE_GOOD, "the clocks are unlocked");
+	}
+	ask_clocks(a);
 	if (library & TUI_LIBRARY_FAILED) {
 		tui_app_say(a, TUI_TONE_BAD, "%s", a->library.why.text);
 	}

@@ -84,5 +84,37 @@ expect_state 5000 'stopped' 'both stop'
 keys q
 expect 3000 '^status=0$' 'quit'
 
+say 'clocks that a killed run has left locked are unlocked, once that is wanted'
+export LD_LIBRARY_PATH=$FAKES FAKE_NVML_CLOCKS=$dir/clocks
+locked_at() { [ "$(cat "$dir/clocks" 2>/dev/null)" = "$1" ]; }
+ended() { ! kill -0 "$1" 2>/dev/null; }
+"$BARSCOPE" stress --backend cuda --shape 2x64x40 --copies 3 --seconds 6000 --lock-clocks 1300 \
+    --device 0000:41:00.0 --store "$dir/store.db" >"$dir/out" 2>&1 &
+locking=$!
+until_true 10000 locked_at 1300 || bad 'the clocks were not locked'
+worker=$(pgrep -P $locking | head -n 1)
+kill -KILL $locking
+wait $locking 2>/dev/null
+until_true 10000 ended "$worker" || bad 'the worker outlived its front'
+look="clear; $fakes FAKE_NVML_CLOCKS=$dir/clocks $BARSCOPE --no-start --store $dir/store.db; echo status=\$?"
+keys "$look" Enter
+expect 3000 '─ Locked clocks' 'the question'
+expect 3000 'clocks of 0000:41:00.0 are still locked at 1300 MHz' 'which, and how'
+keys n
+expect_gone 1500 '─ Locked clocks' 'not now'
+locked_at 1300 || bad 'unlocked without a yes'
+keys q
+expect 3000 '^status=0$' 'quit'
+keys "$look" Enter
+expect 3000 '─ Locked clocks' 'the question again'
+keys y
+until_true 10000 locked_at 0 || bad 'a yes did not unlock the clocks'
+keys 5
+expect 3000 'clocks unlocked' 'in the lane'
+keys q
+expect 3000 '^status=0$' 'quit'
+grep -q 'no run has left clocks locked' <<<"$("$BARSCOPE" stress --unlock-clocks --store "$dir/store.db" 2>&1)" ||
+    bad 'the store still knows of locked clocks'
+
 [ $failed = 0 ] && say 'all as it should be'
 exit $failed

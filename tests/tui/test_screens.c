@@ -452,6 +452,32 @@ static void waiting_is_explained(void **state)
 	scene_destroy(s);
 }
 
+/* Clocks that a killed run left: asked once, behind no other box, and unlocked by y alone. */
+static void locked_clocks_are_asked_about(void **state)
+{
+	(void)state;
+	for (int yes = 0; yes < 2; yes++) {
+		struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+		struct tui_library *l = &s->app.library;
+		l->path = strdup("/nowhere/barscope.db");
+		l->clocks[0] = (struct runs_clocks){.address = "0000:41:00.0", .mhz = 1300};
+		l->nclocks = 1;
+		tui_modal_notice(&s->app.modal, "The machine went down", "It did.");
+		tui_app_tick(&s->app, s->app.now_ns + 1);
+		assert_string_equal(s->app.modal.title, "The machine went down");
+		scene_keys(s, "\n");
+		tui_app_tick(&s->app, s->app.now_ns + 1);
+		_cleanup_free_ char *text = scene_text(s);
+		assert_non_null(strstr(text, "0000:41:00.0 are still locked at 1300 MHz"));
+		unsigned before = l->asked;
+		scene_keys(s, yes ? "y" : "n");
+		assert_int_equal(l->asked - before, yes);
+		tui_app_tick(&s->app, s->app.now_ns + 1);
+		assert_int_equal(s->app.modal.kind, TUI_MODAL_NONE);
+		scene_destroy(s);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	/* A form that is taken starts a worker: this program again. It has nothing to say. */
@@ -473,6 +499,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(many_devices_stay_quick),
 		cmocka_unit_test(what_stands_is_right_at_once),
 		cmocka_unit_test(waiting_is_explained),
+		cmocka_unit_test(locked_clocks_are_asked_about),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
