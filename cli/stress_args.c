@@ -31,6 +31,7 @@ static const char help[] =
 	"                   in memory) or delay (50 us before every second launch)\n"
 	"  --no-telemetry   read nothing of the GPU beside the launches\n"
 	"  --telemetry-test  read in every other second only: what do the readings cost?\n"
+	"  --watch-gaps     a thread on a spare core sees when cores stand still: firmware, hypervisor\n"
 	"  --max-temperature C  end the run there; default: a little below the GPU's own limit\n"
 	"  --lock-clocks MHZ  keep the clock of the GPU of --device there for the run (root)\n"
 	"  --unlock-clocks  no run: unlock what a killed one has left locked\n"
@@ -66,6 +67,7 @@ enum {
 	OPT_INJECT,
 	OPT_NO_TELEMETRY,
 	OPT_TELEMETRY_TEST,
+	OPT_WATCH_GAPS,
 	OPT_MAX_TEMPERATURE,
 	OPT_LOCK_CLOCKS,
 	OPT_UNLOCK_CLOCKS,
@@ -100,6 +102,7 @@ static const struct option options[] = {
 	{"inject-fault", required_argument, NULL, OPT_INJECT},
 	{"no-telemetry", no_argument, NULL, OPT_NO_TELEMETRY},
 	{"telemetry-test", no_argument, NULL, OPT_TELEMETRY_TEST},
+	{"watch-gaps", no_argument, NULL, OPT_WATCH_GAPS},
 	{"max-temperature", required_argument, NULL, OPT_MAX_TEMPERATURE},
 	{"lock-clocks", required_argument, NULL, OPT_LOCK_CLOCKS},
 	{"unlock-clocks", no_argument, NULL, OPT_UNLOCK_CLOCKS},
@@ -233,6 +236,9 @@ static int take_option(struct cmd_stress_options *o, int opt, const char *arg)
 	case OPT_TELEMETRY_TEST:
 		c->telemetry_test = true;
 		return 0;
+	case OPT_WATCH_GAPS:
+		c->watch_gaps = true;
+		return 0;
 	case OPT_MAX_TEMPERATURE:
 		return cmd_take_u32("stress", "--max-temperature", arg, 30, 120, &c->max_celsius);
 	case OPT_LOCK_CLOCKS:
@@ -268,6 +274,7 @@ static int check_backend(const struct cmd_stress_options *o)
 		{"--mode", c->mode != STRESS_ISOLATED, !script},
 		{"--max-temperature", c->max_celsius, !cpu && !script},
 		{"--telemetry-test", c->telemetry_test, !cpu && !script},
+		{"--watch-gaps", c->watch_gaps, !script},
 		{"--fill", c->fill_permille || c->fill_bytes, !script},
 		{"--sweep", o->sweep, !script},
 	};

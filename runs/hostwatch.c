@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,15 +20,21 @@
 
 enum { THREADS = 64, CPUS = 256, STAT_BYTES = 1 << 16 };
 static const uint64_t period_ns = 50000000;
+/* The kernel counts CPUs in ticks of 10 ms, or less often: four periods tell 5 % apart. */
+static const uint64_t foreign_ns = 200000000;
+static const double foreign_share = 0.2;
 
-/* One thread's /proc schedstat (ns). */
+/* One thread's /proc schedstat (ns), faults, and the one CPU that it may run on. */
 struct thread {
 	long tid;
-	uint64_t ran, waited;
+	uint64_t ran, waited, faults;
+	int cpu; /* -1: not pinned */
 };
 
 /* One CPU's line of /proc/stat (ticks). */
 struct cpu {
+	int id;
+	uint64_t busy; /* with tasks */
 	uint64_t interrupts, steal;
 };
 
@@ -36,7 +43,6 @@ struct reading {
 	struct thread thread[THREADS];
 	size_t nthread;
 	bool stopped;
-	uint64_t faults;
 	struct cpu cpu[CPUS];
 	size_t ncpu;
 	uint64_t khz; /* 0: not known */
@@ -47,6 +53,7 @@ struct runs_hostwatch {
 	pid_t pid;
 	bool has_last;
 	struct reading last, now;
+	struct reading base;            /* where the open window for foreign load began */
 	double usual_faults, usual_khz; /* slow means */
 	uint64_t tick_ns;
 	char buf[STAT_BYTES];
@@ -76,6 +83,65 @@ static int read_text(struct runs_hostwatch *w, const char *path)
 	return file_read_at(AT_FDCWD, name, w->buf, sizeof(w->buf));
 }
 
+static const struct thread *find(const struct reading *r, long tid)
+{
+	for (size_t i = 0; i < r->nthread; i++) {
+		if (r->thread[i].tid == tid) {
+			return &r->thread[i];
+		}
+	}
+	return NULL;
+}
+
+/* "Cpus_allowed_list:\t3": 3; −1 for a list or a range. */
+static int pinned_cpu(struct runs_hostwatch *w, pid_t pid, long tid)
+{
+	static const char name[] = "\nCpus_allowed_list:";
+	char path[64], *end;
+	snprintf(path, sizeof(path), "proc/%ld/task/%ld/status", (long)pid, tid);
+	const char *p = read_text(w, path) > 0 ? strstr(w->buf, name) : NULL;
+	if (!p) {
+		return -1;
+	}
+	p += strlen(name);
+	long cpu = strtol(p, &end, 10);
+	return end != p && *end == '\n' && cpu >= 0 && cpu < INT_MAX ? (int)cpu : -1;
+}
+
+/* State, and minor + major faults: fields 3, 10 and 12, behind the last ')'. */
+static bool parse_stat(const char *text, char *ret_state, uint64_t *ret_faults)
+{
+	unsigned long long minor, major;
+	const char *p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %llu %*u %llu", ret_state, &minor,
+			  &major) != 3) {
+		return false;
+	}
+	*ret_faults = minor + major;
+	return true;
+}
+
+static bool read_thread(struct runs_hostwatch *w, pid_t pid, struct thread *t)
+{
+	char path[64], state;
+	unsigned long long ran, waited;
+	const struct thread *old = find(&w->last, t->tid);
+	snprintf(path, sizeof(path), "proc/%ld/task/%ld/schedstat", (long)pid, t->tid);
+	if (read_text(w, path) <= 0 || sscanf(w->buf, "%llu %llu", &ran, &waited) != 2) {
+		return false;
+	}
+	t->ran = ran;
+	t->waited = waited;
+	t->faults = 0;
+	/* The worker pins its threads when it makes them: asked while it is young. */
+	t->cpu = old && old->cpu >= 0 ? old->cpu : pinned_cpu(w, pid, t->tid);
+	snprintf(path, sizeof(path), "proc/%ld/task/%ld/stat", (long)pid, t->tid);
+	if (read_text(w, path) > 0) {
+		parse_stat(w->buf, &state, &t->faults);
+	}
+	return true;
+}
+
 static void read_threads(struct runs_hostwatch *w, pid_t pid, struct reading *r)
 {
 	char path[512];
@@ -84,34 +150,18 @@ static void read_threads(struct runs_hostwatch *w, pid_t pid, struct reading *r)
 	const struct dirent *d;
 	while (dir && (d = readdir(dir)) && r->nthread < THREADS) {
 		struct thread *t = &r->thread[r->nthread];
-		unsigned long long ran, waited;
 		t->tid = strtol(d->d_name, NULL, 10);
-		if (t->tid <= 0) {
-			continue;
-		}
-		snprintf(path, sizeof(path), "proc/%ld/task/%ld/schedstat", (long)pid, t->tid);
-		if (read_text(w, path) > 0 && sscanf(w->buf, "%llu %llu", &ran, &waited) == 2) {
-			t->ran = ran;
-			t->waited = waited;
-			r->nthread++;
-		}
+		r->nthread += t->tid > 0 && read_thread(w, pid, t);
 	}
 }
 
-/* State and minor + major faults: fields 3, 10 and 12, behind the last ')'. */
-static void read_process(struct runs_hostwatch *w, pid_t pid, struct reading *r)
+static void read_state(struct runs_hostwatch *w, pid_t pid, struct reading *r)
 {
 	char path[64], state;
-	unsigned long long minor, major;
+	uint64_t faults;
 	snprintf(path, sizeof(path), "proc/%ld/stat", (long)pid);
-	if (read_text(w, path) <= 0) {
-		return;
-	}
-	const char *p = strrchr(w->buf, ')');
-	if (p && sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %llu %*u %llu", &state, &minor,
-			 &major) == 3) {
+	if (read_text(w, path) > 0 && parse_stat(w->buf, &state, &faults)) {
 		r->stopped = state == 'T' || state == 't';
-		r->faults = minor + major;
 	}
 }
 
@@ -122,16 +172,18 @@ static void read_cpus(struct runs_hostwatch *w, struct reading *r)
 	}
 	for (const char *line = w->buf; line && r->ncpu < CPUS; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		unsigned long long irq, softirq, steal;
+		unsigned long long user, nice, system, irq, softirq, steal;
+		int id;
 		/* user nice system idle iowait irq softirq steal */
 		if (strncmp(line, "cpu", 3) != 0) {
 			break; /* the CPUs come first */
 		}
-		if (line[3] == ' ' || sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %llu %llu %llu",
-					      &irq, &softirq, &steal) != 3) {
+		if (line[3] == ' ' ||
+			sscanf(line, "cpu%d %llu %llu %llu %*u %*u %llu %llu %llu", &id, &user,
+				&nice, &system, &irq, &softirq, &steal) != 7) {
 			continue;
 		}
-		r->cpu[r->ncpu++] = (struct cpu){irq + softirq, steal};
+		r->cpu[r->ncpu++] = (struct cpu){id, user + nice + system, irq + softirq, steal};
 	}
 }
 
@@ -158,24 +210,26 @@ static void add(struct list *l, const char *source, int64_t code, double value)
 	}
 }
 
-static const struct thread *find(const struct reading *r, long tid)
+/* Those that launch: the pinned ones, or all where none is. */
+static bool is_timed(const struct reading *r, const struct thread *t)
 {
 	for (size_t i = 0; i < r->nthread; i++) {
-		if (r->thread[i].tid == tid) {
-			return &r->thread[i];
+		if (r->thread[i].cpu >= 0) {
+			return t->cpu >= 0;
 		}
 	}
-	return NULL;
+	return true;
 }
 
-static void compare_threads(const struct runs_hostwatch *w, struct list *l)
+static void compare_threads(struct runs_hostwatch *w, struct list *l)
 {
-	uint64_t waited = 0, ran = 0, span = l->to - l->from;
+	uint64_t waited = 0, ran = 0, faults = 0, span = l->to - l->from;
 	for (size_t i = 0; i < w->now.nthread; i++) {
 		const struct thread *t = &w->now.thread[i], *old = find(&w->last, t->tid);
-		if (old && t->waited >= old->waited) {
+		if (old && t->waited >= old->waited && is_timed(&w->now, t)) {
 			waited = MAX(waited, t->waited - old->waited);
 			ran = MAX(ran, t->ran - old->ran);
+			faults = MAX(faults, t->faults - MIN(t->faults, old->faults));
 		}
 	}
 	if (w->now.stopped || w->last.stopped) {
@@ -183,6 +237,53 @@ static void compare_threads(const struct runs_hostwatch *w, struct list *l)
 	} else if (waited > 200000) {
 		add(l, "preempted", 0, (double)MIN(waited, span));
 	}
+	if (faults > 100 && (double)faults > 8 * w->usual_faults) {
+		add(l, "page-faults", (int64_t)faults, NAN);
+	} else { /* what is unusual does not become usual */
+		w->usual_faults += 0.1 * ((double)faults - w->usual_faults);
+	}
+}
+
+/* ns for which others ran on CPU between A and B while none of the worker's threads waited. */
+static double foreign_on(
+	const struct runs_hostwatch *w, const struct reading *a, const struct reading *b, int cpu)
+{
+	double ns = 0, waited = 0;
+	for (size_t i = 0; i < MIN(a->ncpu, b->ncpu); i++) {
+		if (a->cpu[i].id == cpu && b->cpu[i].id == cpu) {
+			ns = (double)(b->cpu[i].busy - MIN(a->cpu[i].busy, b->cpu[i].busy)) *
+			     (double)w->tick_ns;
+		}
+	}
+	for (size_t i = 0; i < b->nthread; i++) {
+		const struct thread *t = &b->thread[i], *old = find(a, t->tid);
+		if (old && t->cpu == cpu && t->ran >= old->ran && t->waited >= old->waited) {
+			ns -= (double)(t->ran - old->ran);
+			waited = fmax(waited, (double)(t->waited - old->waited));
+		}
+	}
+	return ns - waited;
+}
+
+/* Others on the cores of pinned threads, in windows that are longer than a tick is coarse. */
+static void compare_foreign(struct runs_hostwatch *w, struct list *l)
+{
+	const struct reading *a = &w->base, *b = &w->now;
+	double worst = 0, span = (double)(b->ns - a->ns);
+	if (b->ns - a->ns < foreign_ns) {
+		return;
+	}
+	for (size_t i = 0; i < b->nthread; i++) {
+		if (b->thread[i].cpu >= 0) {
+			worst = fmax(worst, foreign_on(w, a, b, b->thread[i].cpu));
+		}
+	}
+	/* A stopped worker leaves its cores to others. */
+	if (worst >= foreign_share * span && !a->stopped && !b->stopped) {
+		l->from = a->ns;
+		add(l, "foreign-load", (int64_t)(100 * fmin(worst / span, 1)), NAN);
+	}
+	w->base = w->now;
 }
 
 static void compare_cpus(const struct runs_hostwatch *w, struct list *l)
@@ -199,16 +300,6 @@ static void compare_cpus(const struct runs_hostwatch *w, struct list *l)
 	if (steal) {
 		add(l, "steal", (int64_t)steal, (double)(steal * w->tick_ns));
 	}
-}
-
-static void compare_faults(struct runs_hostwatch *w, struct list *l)
-{
-	uint64_t more = w->now.faults - MIN(w->last.faults, w->now.faults);
-	if (more > 100 && (double)more > 8 * w->usual_faults) {
-		add(l, "page-faults", (int64_t)more, NAN);
-		return; /* what is unusual does not become usual */
-	}
-	w->usual_faults += 0.1 * ((double)more - w->usual_faults);
 }
 
 static void compare_clock(struct runs_hostwatch *w, struct list *l)
@@ -236,15 +327,17 @@ size_t runs_hostwatch_poll(struct runs_hostwatch *w, pid_t pid, uint64_t now_ns,
 	}
 	w->now = (struct reading){.ns = now_ns};
 	read_threads(w, pid, &w->now);
-	read_process(w, pid, &w->now);
+	read_state(w, pid, &w->now);
 	read_cpus(w, &w->now);
 	read_clock(w, &w->now);
 	struct list l = {ret, 0, w->last.ns, now_ns};
 	if (w->has_last) {
 		compare_threads(w, &l);
-		compare_faults(w, &l);
 		compare_cpus(w, &l);
 		compare_clock(w, &l);
+		compare_foreign(w, &l);
+	} else {
+		w->base = w->now;
 	}
 	w->last = w->now;
 	w->has_last = true;

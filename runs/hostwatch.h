@@ -4,14 +4,18 @@
  * grew between two readings become events of that interval. Needs no privilege. Sources, and what
  * the event's value is:
  *
- *   preempted    ns that the worst thread was ready and not running: something else had its core
- *   stopped      ns that no thread ran although the process was stopped (SIGSTOP, a debugger)
- *   page-faults  none (code: how many), when many more than is usual
- *   steal        ns that the hypervisor gave the CPUs to others
- *   interrupts   ns in interrupts on the busiest CPU
- *   cpu-clock    none (code: kHz), when the first CPU's clock is 10 % below what is usual
+ *   preempted     ns that the worst thread was ready and not running: something else had its core
+ *   stopped       ns that no thread ran although the process was stopped (SIGSTOP, a debugger)
+ *   page-faults   none (code: how many the worst thread had), when many more than is usual
+ *   steal         ns that the hypervisor gave the CPUs to others
+ *   interrupts    ns in interrupts on the busiest CPU
+ *   cpu-clock     none (code: kHz), when the first CPU's clock is 10 % below what is usual
+ *   foreign-load  none (code: percent), of an interval of 200 ms: others ran on a thread's core
+ * while it did not want it itself, and left it their cache and clock. Needs a pinned thread
  *
- * One owner, one thread. Costs some 10 µs and 15 µs a thread each time; threads above 64 are not
+ * Threads are those that launch: pinned to one CPU, as the CPU back end's are; where none is, all.
+ *
+ * One owner, one thread. Costs some 10 µs and 30 µs a thread each time; threads above 64 are not
  * looked at.
  */
 #pragma once

@@ -28,6 +28,7 @@ static enum way way_of(unsigned kind)
 		return WAY_STEADY;
 	case STRESS_EVENT_XID:
 	case STRESS_EVENT_THROTTLED:
+	case STRESS_EVENT_GAP:
 		return WAY_HAPPENS;
 	case STRESS_EVENT_ECC:
 	case STRESS_EVENT_REPLAY:
@@ -133,6 +134,11 @@ bool runs_readings_take(
 		.code = e->value,
 		.value = NAN,
 	};
+	if (e->kind == STRESS_EVENT_GAP) {
+		ret->to_ns = e->ns + (uint64_t)MAX(e->value, 0);
+		ret->value =
+			(double)e->value; /* what it took from every launch, were all cores still */
+	}
 	describe(e, ret);
 	return true;
 }

@@ -19,6 +19,7 @@ const char *stress_event_name(unsigned kind)
 		[STRESS_EVENT_AER] = "aer",
 		[STRESS_EVENT_MEM_TEMPERATURE] = "mem-temperature",
 		[STRESS_EVENT_MARGIN] = "margin",
+		[STRESS_EVENT_GAP] = "tsc-gap",
 	};
 	return kind < STRESS_EVENT_KINDS && names[kind] ? names[kind] : "?";
 }

@@ -76,6 +76,7 @@ enum stress_event_kind {
 	STRESS_EVENT_AER,       /* new errors that the kernel counts; text: which */
 	STRESS_EVENT_MEM_TEMPERATURE, /* millidegrees Celsius */
 	STRESS_EVENT_MARGIN,          /* millidegrees to the temperature limit */
+	STRESS_EVENT_GAP,             /* ns from NS on that a spare core stood still */
 	STRESS_EVENT_KINDS,
 };
 

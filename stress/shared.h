@@ -17,6 +17,7 @@
 enum {
 	STRESS_RING_SAMPLES = 1 << 16, /* 4 MiB: 1.3 s of 20 µs launches */
 	STRESS_RING_EVENTS = 1 << 12,
+	STRESS_RING_GAPS = 1 << 10,
 	STRESS_PATIENCE_MS = 700, /* silence of less than this is never a stall */
 	STRESS_STATE_WORDS = (sizeof(struct stress_status) + 7) / 8,
 };
@@ -32,13 +33,14 @@ struct stress_state {
 };
 
 struct stress_shared {
-	struct stress_ring_ends samples, readings; /* a producer each */
-	_Alignas(64) _Atomic uint64_t beat_ns;     /* the worker's last sign of life */
+	struct stress_ring_ends samples, readings, gaps; /* a producer each */
+	_Alignas(64) _Atomic uint64_t beat_ns;           /* the worker's last sign of life */
 	_Atomic uint64_t patience_ns; /* as long as launches take, silence up to this is no stall */
 	_Atomic uint64_t produced;
 	struct stress_state state;
 	_Alignas(64) unsigned char sample_slots[(size_t)STRESS_RING_SAMPLES * STRESS_SLOT];
 	_Alignas(64) unsigned char reading_slots[(size_t)STRESS_RING_EVENTS * STRESS_SLOT];
+	_Alignas(64) unsigned char gap_slots[(size_t)STRESS_RING_GAPS * STRESS_SLOT];
 };
 
 /* Writer: one thread. */

@@ -27,7 +27,7 @@ struct stress_worker {
 	pid_t pid;
 	int sock, wake, pidfd, epoll, memfd;
 	struct stress_shared *shared;
-	struct stress_ring samples, readings;
+	struct stress_ring samples, readings, gaps;
 	struct stress_status last; /* the last consistent copy of the worker's own words */
 	bool gone;                 /* reaped */
 	int wait_status;
@@ -100,6 +100,7 @@ static int make_shared(struct stress_worker *w, struct why *why)
 		&w->samples, &w->shared->samples, w->shared->sample_slots, STRESS_RING_SAMPLES);
 	stress_ring_init(
 		&w->readings, &w->shared->readings, w->shared->reading_slots, STRESS_RING_EVENTS);
+	stress_ring_init(&w->gaps, &w->shared->gaps, w->shared->gap_slots, STRESS_RING_GAPS);
 	atomic_store(&w->shared->beat_ns, clock_ns());
 	return 0;
 }
@@ -349,6 +350,7 @@ size_t stress_worker_read(struct stress_worker *w, struct stress_sample *ret, si
 size_t stress_worker_events(struct stress_worker *w, struct stress_event *ret, size_t max)
 {
 	size_t n = stress_ring_pop(&w->readings, ret, max);
+	n += stress_ring_pop(&w->gaps, ret + n, max - n);
 	for (size_t i = 0; i < n; i++) {
 		ret[i].text[sizeof(ret[i].text) - 1] = '\0';
 	}

@@ -65,6 +65,7 @@ struct stress_config {
 	bool no_ceiling;     /* leave out the interleaved read-only loops */
 	bool no_telemetry;   /* read nothing of the GPU beside the launches */
 	bool telemetry_test; /* readings in every other second only: what do they cost? */
+	bool watch_gaps;     /* a thread on a spare core sees when cores stand still */
 	uint32_t lock_mhz;   /* lock the GPU's clocks for the run (root); 0: leave them */
 	uint32_t
 		max_celsius; /* end the run there, or refuse it; 0: below the GPU's own threshold */

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "stress/audit.h"
 #include "stress/backend.h"
+#include "stress/gaps.h"
 #include "stress/gpu_facts.h"
 #include "stress/host.h"
 #include "stress/shared.h"
@@ -37,7 +38,7 @@ struct engine {
 	struct stress_config config;
 	struct stress_status state;
 	struct stress_shared *shared;
-	struct stress_ring samples, readings;
+	struct stress_ring samples, readings, gaps;
 	int sock, wake;
 	bool pause, stop;
 
@@ -46,6 +47,8 @@ struct engine {
 	struct stress_facts facts;
 	struct stress_watch watch;
 	bool hung; /* the telemetry is stuck in a call */
+	struct stress_host host;
+	struct stress_gaps *watcher; /* of gaps; NULL: not asked for */
 
 	uint64_t seq;
 	uint64_t woke_ns, looked_ns;
@@ -166,6 +169,8 @@ static void look_at_watch(struct engine *e, uint64_t now)
 
 static void finish_watch(struct engine *e)
 {
+	stress_gaps_finish(e->watcher);
+	e->watcher = NULL;
 	e->hung = !stress_watch_finish(&e->watch, &e->state);
 	publish(e);
 }
@@ -496,6 +501,11 @@ static int start_watch(struct engine *e, struct why *why)
 		r = stress_watch_await(&e->watch, beat_engine, e, &e->state, why);
 	}
 	publish(e);
+	if (!r && e->config.watch_gaps) {
+		const bool cpu = !strcmp(e->ops->name, "cpu");
+		r = stress_gaps_start(
+			&e->host, cpu ? e->facts.threads : 0, &e->gaps, &e->watcher, why);
+	}
 	return r;
 }
 
@@ -504,6 +514,9 @@ static int run_engine(struct engine *e)
 	struct why why = {0};
 	e->state.pid = getpid();
 	e->state.max_error = -1;
+	if (e->config.watch_gaps) {
+		stress_host_read("", &e->host); /* before the back end pins this thread */
+	}
 	enter(e, STRESS_STARTING);
 	int r = stress_backend_choose(e->config.backend, &e->ops, &why);
 	if (!r) {
@@ -562,6 +575,7 @@ int stress_worker_main(int argc, char **argv)
 		&e.samples, &e.shared->samples, e.shared->sample_slots, STRESS_RING_SAMPLES);
 	stress_ring_init(
 		&e.readings, &e.shared->readings, e.shared->reading_slots, STRESS_RING_EVENTS);
+	stress_ring_init(&e.gaps, &e.shared->gaps, e.shared->gap_slots, STRESS_RING_GAPS);
 	stress_host_prefer_for_oom();
 	int r = run_engine(&e);
 	if (e.hung) {

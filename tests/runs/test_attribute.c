@@ -289,6 +289,37 @@ static void the_rarer_source_wins(void **state)
 	runs_attribution_finish(&a);
 }
 
+/* Firmware takes 1 ms now and then: the spare core's gaps tell of it; others' gaps do not. */
+static void gaps_are_named_when_they_hold_the_excess(void **state)
+{
+	(void)state;
+	enum { N = 40 };
+	for (unsigned told = 0; told < 2; told++) {
+		struct runs_episode ep[N];
+		struct runs_event ev[4 * N];
+		uint64_t seed = 31;
+		size_t m = 0;
+		for (int i = 0; i < N; i++) {
+			uint64_t at = (uint64_t)(runs_random_unit(&seed) * 0.99 * (double)span);
+			ep[i] = episode(at, 1000000);
+			if (told) {
+				ev[m++] = event("tsc-gap", at, 1000000, 990000);
+			}
+		}
+		while (m < ARRAY_LEN(ev)) { /* the hypervisor's, of the spare core alone */
+			uint64_t at = (uint64_t)(runs_random_unit(&seed) * (double)span);
+			ev[m++] = event("tsc-gap", at, 150000, 150000);
+		}
+		qsort(ep, N, sizeof(*ep), by_start);
+		qsort(ev, m, sizeof(*ev), by_from);
+		struct runs_attribution a;
+		runs_attribute(ep, N, ev, m, 0, span, 0, &a);
+		assert_int_equal(source(&a, "tsc-gap")->named, told ? N : 0);
+		assert_int_equal(a.unexplained, told ? 0 : N);
+		runs_attribution_finish(&a);
+	}
+}
+
 /* Unrelated events, bursty and periodic like real ones: called associated in about 1 %. */
 static void chance_is_rarely_called_association(void **state)
 {
@@ -359,6 +390,7 @@ int main(void)
 		cmocka_unit_test(drift_and_modes_are_no_episodes),
 		cmocka_unit_test(the_right_one_is_named),
 		cmocka_unit_test(the_rarer_source_wins),
+		cmocka_unit_test(gaps_are_named_when_they_hold_the_excess),
 		cmocka_unit_test(chance_is_rarely_called_association),
 		cmocka_unit_test(readings_that_perturb),
 	};

@@ -26,7 +26,8 @@ static int teardown(void **state)
 
 struct counters {
 	char state;
-	unsigned long long ran[2], waited[2], faults, irq, steal, khz;
+	unsigned long long ran[2], waited[2], faults[2], busy[2], irq, steal, khz;
+	bool free; /* threads may run on both CPUs; else each on its own */
 };
 
 static void write_proc(const struct place *p, const struct counters *c)
@@ -37,15 +38,26 @@ static void write_proc(const struct place *p, const struct counters *c)
 		snprintf(name, sizeof(name), "proc/70/task/%d/schedstat", 70 + i);
 		snprintf(s, sizeof(s), "%llu %llu 12\n", c->ran[i], c->waited[i]);
 		place_file(p, name, s);
+		/* The name may hold anything. */
+		snprintf(name, sizeof(name), "proc/70/task/%d/stat", 70 + i);
+		snprintf(s, sizeof(s),
+			"%d (a) b (c) %c 1 70 70 0 -1 4194304 %llu 0 0 0 10 5 0 0 20 0\n", 70 + i,
+			c->state, c->faults[i]);
+		place_file(p, name, s);
+		snprintf(name, sizeof(name), "proc/70/task/%d/status", 70 + i);
+		snprintf(s, sizeof(s), "Name:\tworker\nCpus_allowed_list:\t%s\nMems_allowed:\t1\n",
+			c->free ? "0-1"
+			: i     ? "1"
+				: "0");
+		place_file(p, name, s);
 	}
-	/* The name may hold anything. */
-	snprintf(s, sizeof(s), "70 (a) b (c) %c 1 70 70 0 -1 4194304 %llu 0 0 0 10 5 0 0 20 0\n",
-		c->state, c->faults);
+	snprintf(s, sizeof(s), "70 (a) b (c) %c 1 70 70 0 -1 4194304 9 0 0 0 10 5 0 0 20 0\n",
+		c->state);
 	place_file(p, "proc/70/stat", s);
 	snprintf(s, sizeof(s),
-		"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 1 1 1 1 0 0 0 0 0\ncpu1 1 1 1 1 1 %llu 2 %llu 0 0\n"
+		"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 %llu 1 1 1 1 0 0 0 0 0\ncpu1 %llu 1 1 1 1 %llu 2 %llu 0 0\n"
 		"intr 5\n",
-		c->irq, c->steal);
+		c->busy[0], c->busy[1], c->irq, c->steal);
 	place_file(p, "proc/stat", s);
 	snprintf(s, sizeof(s), "%llu\n", c->khz);
 	place_file(p, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", s);
@@ -73,7 +85,9 @@ static void each_counter_has_its_event(void **state)
 		c.ran[0] += 99000000;
 		c.ran[1] += 99000000;
 		c.waited[1] += 100000;
-		c.faults += 20;
+		c.faults[1] += 20;
+		c.busy[0] += 10;
+		c.busy[1] += 10;
 		assert_int_equal(step(p, w, &c, &now, e), 0);
 	}
 	/* Too early: nothing is read. */
@@ -94,7 +108,7 @@ static void each_counter_has_its_event(void **state)
 	assert_int_equal(step(p, w, &c, &now, e), 1);
 	assert_string_equal(e[0].source, "stopped");
 
-	c.faults += 30000;
+	c.faults[1] += 30000;
 	assert_int_equal(step(p, w, &c, &now, e), 1);
 	assert_string_equal(e[0].source, "page-faults");
 	assert_int_equal(e[0].code, 30000);
@@ -117,6 +131,89 @@ static void each_counter_has_its_event(void **state)
 	assert_int_equal(step(p, w, &c, &now, e), 0);
 	runs_hostwatch_destroy(w);
 	runs_hostwatch_destroy(NULL);
+}
+
+/* Four readings of 100 ms, all as STEP says; how many events of foreign load, and the last one. */
+static size_t foreign(const struct place *p, struct runs_hostwatch *w, struct counters *c,
+	const struct counters *by, uint64_t *now, struct runs_event *ret)
+{
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	size_t found = 0;
+	for (int k = 0; k < 4; k++) {
+		for (int i = 0; i < 2; i++) {
+			c->ran[i] += by->ran[i];
+			c->waited[i] += by->waited[i];
+			c->busy[i] += by->busy[i];
+		}
+		size_t n = step(p, w, c, now, e);
+		for (size_t i = 0; i < n; i++) {
+			if (!strcmp(e[i].source, "foreign-load")) {
+				*ret = e[i];
+				found++;
+			}
+		}
+	}
+	return found;
+}
+
+static void others_on_a_timed_core_are_foreign_load(void **state)
+{
+	const struct place *p = *state;
+	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+	struct runs_event e = {.code = 0}, none[RUNS_HOSTWATCH_EVENTS];
+	struct counters c = {.state = 'R', .khz = 3000000};
+	uint64_t now = 1000000000;
+	write_proc(p, &c);
+	assert_int_equal(runs_hostwatch_poll(w, 70, now, none), 0);
+	/* Paced launches: a tenth of the time, which the tick may see as twice as much. */
+	struct counters by = {.ran = {10000000, 10000000}, .busy = {1, 2}};
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	/* The same, and somebody else on CPU 1 for half of it. */
+	by.busy[1] = 6;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 2);
+	assert_int_equal(e.code, 50);
+	assert_true(isnan(e.value));
+	assert_true(e.to_ns == now && e.from_ns == now - 2 * period);
+	/* The thread waited for all of that: it is preempted, and told as that. */
+	by.waited[1] = 50000000;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	/* A stopped worker's core is anybody's. */
+	by.waited[1] = 0;
+	c.state = 'T';
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	runs_hostwatch_destroy(w);
+
+	/* Threads that are not pinned have no core of their own. */
+	w = runs_hostwatch_create(p->root);
+	c.state = 'R';
+	c.free = true;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	runs_hostwatch_destroy(w);
+}
+
+/* A helper that waits or faults beside pinned threads delays no launch. */
+static void only_threads_that_launch_count(void **state)
+{
+	const struct place *p = *state;
+	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+	struct counters c = {.state = 'R', .khz = 3000000};
+	uint64_t now = 1000000000;
+	write_proc(p, &c);
+	place_file(p, "proc/70/task/72/status", "Name:\thelper\nCpus_allowed_list:\t0-1\n");
+	for (unsigned long long k = 0; k < 4; k++) {
+		char s[96];
+		snprintf(s, sizeof(s), "1000 %llu 12\n", k * 40000000);
+		place_file(p, "proc/70/task/72/schedstat", s);
+		snprintf(s, sizeof(s), "72 (h) S 1 70 70 0 -1 64 %llu 0 0 0 1 1 0 0 20 0\n",
+			k * 9000);
+		place_file(p, "proc/70/task/72/stat", s);
+		assert_int_equal(step(p, w, &c, &now, e), 0);
+	}
+	c.waited[0] += 40000000;
+	assert_int_equal(step(p, w, &c, &now, e), 1);
+	assert_string_equal(e[0].source, "preempted");
+	runs_hostwatch_destroy(w);
 }
 
 static void a_process_that_is_gone(void **state)
@@ -186,6 +283,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_counter_has_its_event, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_lookout_hands_them_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			others_on_a_timed_core_are_foreign_load, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_threads_that_launch_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_is_gone, setup, teardown),
 		cmocka_unit_test(the_real_proc_is_read),
 	};

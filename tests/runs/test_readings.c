@@ -100,6 +100,18 @@ static void errors_add_up(void **state)
 	assert_int_equal(event.code, 79);
 }
 
+/* A core that stood still is no reading: it costs nothing, and takes what it took. */
+static void gaps_tell_how_long(void **state)
+{
+	(void)state;
+	assert_true(take(STRESS_EVENT_GAP, 340000, "", 0));
+	assert_string_equal(event.source, "tsc-gap");
+	assert_int_equal(event.to_ns, now + 340000);
+	assert_true(event.value == 340000);
+	assert_int_equal(r.calls, 0);
+	assert_true(take(STRESS_EVENT_GAP, 340000, "", 0)); /* the same again is another one */
+}
+
 static void calls_cost_time(void **state)
 {
 	(void)state;
@@ -224,6 +236,7 @@ int main(void)
 		RUN(reasons_are_named),
 		RUN(each_policy_is_a_source),
 		RUN(errors_add_up),
+		RUN(gaps_tell_how_long),
 		RUN(calls_cost_time),
 		RUN(the_last_of_each_kind_is_the_state),
 		RUN(unknown_kinds_are_ignored),
