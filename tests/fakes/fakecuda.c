@@ -17,6 +17,7 @@
  *   ecc=N           the same with an uncorrectable memory error (214)
  *   hang=N          the N-th launch never ends
  *   slow=US         every launch takes that much longer
+ *   takes=US        every launch takes that long, however long the CPU needed for it (or longer)
  *   flip=N          one output bit of the N-th GEMM flips
  *   rot=N           before the N-th GEMM one bit of its weights flips in memory
  *   nan=1           every output is NaN

@@ -81,11 +81,9 @@ static uint64_t device_clock(void)
 	return now + now / 25000 + 123456789012345u;
 }
 
-static void wait_us(unsigned us)
+static void spin_until(uint64_t ns)
 {
-	const uint64_t until = clock_ns() + us * (uint64_t)1000;
-
-	while (clock_ns() < until) {
+	while (clock_ns() < ns) {
 	}
 }
 
@@ -193,7 +191,7 @@ bool fake_takes_span(const char *name)
 void fake_run(struct launch *l)
 {
 	const bool span = fake_takes_span(l->name);
-	const uint64_t start = device_clock();
+	const uint64_t began = clock_ns(), start = device_clock();
 	uint64_t hash = 0;
 
 	if (!strcmp(l->name, "ping")) {
@@ -211,7 +209,8 @@ void fake_run(struct launch *l)
 	if (!span) {
 		hash = run_gemm(l);
 	}
-	wait_us(fake_number("slow", 0));
+	spin_until(clock_ns() + fake_number("slow", 0) * (uint64_t)1000);
+	spin_until(began + fake_number("takes", 0) * (uint64_t)1000);
 	const uint64_t at = span ? l->args.span.stamp : l->args.gemm.stamp;
 
 	if (at) {

@@ -21,8 +21,9 @@
  *   xid=N:MS          an Xid error that long after nvmlInit
  *   processes=N       with a context
  *
- * FAKE_NVML_LOG=FILE gets a line for each call, FAKE_NVML_CLOCKS=FILE holds the locked clock.
- * Compiled with OLD it lacks what a driver of 2020 lacks.
+ * FAKE_NVML_LOG=FILE gets a line for each call, FAKE_NVML_HOLDS=FILE "FROM TO" (ns) of each time
+ * that one held the GPU's lock, FAKE_NVML_CLOCKS=FILE holds the locked clock. Compiled with OLD it
+ * lacks what a driver of 2020 lacks.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -105,6 +106,18 @@ static void write_log(const char *call)
 	}
 }
 
+static void write_hold(uint64_t from_ns)
+{
+	const char *path = getenv("FAKE_NVML_HOLDS");
+	FILE *f = path ? fopen(path, "ae") : NULL;
+
+	if (f) {
+		fprintf(f, "%llu %llu\n", (unsigned long long)from_ns,
+			(unsigned long long)clock_ns());
+		fclose(f);
+	}
+}
+
 /* What every call does first: its delays and its faults. */
 static nvmlReturn enter(const char *call)
 {
@@ -121,12 +134,15 @@ static nvmlReturn enter(const char *call)
 	pthread_mutex_unlock(&state.mutex);
 
 	gpu_lock();
+	const uint64_t from = clock_ns();
+
 	while (names("hang", call)) {
 		gpu_unlock(); /* stuck on something else: launches go on */
 		sleep_us(1000000);
 	}
 	if (us > 0) {
 		sleep_us(us);
+		write_hold(from);
 	}
 	gpu_unlock();
 	if (number("lost", 0) && nth >= (unsigned)number("lost", 0)) {
