@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-static int spawn(char *const *argv, char *const *env, int out, pid_t *ret)
+static int spawn(const char *program, char *const *argv, char *const *env, int out, pid_t *ret)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -26,7 +26,7 @@ static int spawn(char *const *argv, char *const *env, int out, pid_t *ret)
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigmask(&attr, &none);
-	const int r = posix_spawn(ret, "/proc/self/exe", &actions, &attr, argv, env);
+	const int r = posix_spawnp(ret, program, &actions, &attr, argv, env);
 
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
@@ -35,13 +35,18 @@ static int spawn(char *const *argv, char *const *env, int out, pid_t *ret)
 
 int child_start(char *const *argv, char *const *env, struct child *ret)
 {
+	return child_start_program("/proc/self/exe", argv, env, ret);
+}
+
+int child_start_program(const char *program, char *const *argv, char *const *env, struct child *ret)
+{
 	struct child c;
 	int fd[2];
 
 	if (pipe2(fd, O_CLOEXEC) < 0) {
 		return -errno;
 	}
-	const int r = spawn(argv, env ? env : environ, fd[1], &c.pid);
+	const int r = spawn(program, argv, env ? env : environ, fd[1], &c.pid);
 
 	close(fd[1]);
 	if (r < 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This program started again (/proc/self/exe) for work that may crash or hang, with what it writes
- * to standard output read until a deadline. Any thread, one at a time for each child.
+ * A program, mostly this one started again (/proc/self/exe), for work that may crash or hang, with
+ * what it writes to standard output read until a deadline. Any thread, one at a time for each
+ * child.
  */
 #pragma once
 
@@ -20,6 +21,9 @@ struct child {
  * nothing else is handed on, no signal is blocked. Negative errno.
  */
 int child_start(char *const *argv, char *const *env, struct child *ret);
+/* The same with PROGRAM, looked up in PATH; -ENOENT: there is none. */
+int child_start_program(
+	const char *program, char *const *argv, char *const *env, struct child *ret);
 
 /* Reads until SIZE bytes are there: SIZE, less at the child's end; -ETIMEDOUT, or negative errno.
  * UNTIL_NS is of clock_ns(). */

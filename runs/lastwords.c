@@ -3,17 +3,21 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/child.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/text.h"
 
-enum { RECORD = 1 << 18 };
+enum { RECORD = 1 << 18, JOURNAL = 1 << 22 };
 
 bool runs_is_fault(const char *line)
 {
@@ -72,7 +76,7 @@ static bool from_pstore(const char *root, int64_t since, char *ret, size_t size)
 	return found;
 }
 
-/* Only hex digits reach the shell. */
+/* As journalctl takes it: 32 hex digits. */
 static bool plain_id(const char *boot_id, char ret[static 33])
 {
 	size_t n = 0;
@@ -89,30 +93,47 @@ static bool plain_id(const char *boot_id, char ret[static 33])
 	return n == 32;
 }
 
-static bool from_journal(const char *boot_id, char *ret, size_t size)
+/* All of it that comes until the deadline, ended with NUL; owned. */
+static char *read_until(const struct child *c, uint64_t until_ns)
 {
-	char id[33], command[160], line[1024];
+	struct text t = {0};
+	char part[4096];
+	while (t.len < JOURNAL) {
+		const uint64_t now = clock_ns();
+		struct pollfd p = {.fd = c->fd, .events = POLLIN};
+		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / 1000000 + 1)) <= 0) {
+			break;
+		}
+		const ssize_t n = read(c->fd, part, sizeof(part));
+		if (n <= 0) {
+			break;
+		}
+		text_addn(&t, part, (size_t)n);
+	}
+	return text_steal(&t);
+}
+
+static bool from_journal(const char *boot_id, uint64_t until_ns, char *ret, size_t size)
+{
+	char id[33], boot[48];
+	struct child c;
 	if (!plain_id(boot_id, id)) {
 		return false;
 	}
-	snprintf(command, sizeof(command),
-		"journalctl --boot=%s --dmesg --no-pager --quiet --lines=2000 2>/dev/null", id);
-	FILE *f = popen(command, "re");
-	bool found = false;
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (runs_is_fault(line)) {
-			text_copy(ret, size, message(line));
-			found = true;
-		}
+	snprintf(boot, sizeof(boot), "--boot=%s", id);
+	const char *const argv[] = {
+		"journalctl", boot, "--dmesg", "--no-pager", "--quiet", "--lines=2000", NULL};
+	if (child_start_program("journalctl", (char *const *)(uintptr_t)argv, NULL, &c)) {
+		return false;
 	}
-	if (f) {
-		pclose(f);
-	}
-	return found;
+	_cleanup_free_ char *lines = read_until(&c, until_ns);
+	child_end(&c, true);
+	return take_lines(lines, ret, size);
 }
 
-bool runs_last_words(const char *root, const char *boot_id, int64_t since, char *ret, size_t size)
+bool runs_last_words(const char *root, const char *boot_id, int64_t since, uint64_t until_ns,
+	char *ret, size_t size)
 {
-	return from_pstore(root, since, ret, size) || (!root && from_journal(boot_id, ret, size));
+	return from_pstore(root, since, ret, size) ||
+	       (!root && from_journal(boot_id, until_ns, ret, size));
 }

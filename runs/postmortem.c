@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "runs/lastwords.h"
@@ -54,15 +56,46 @@ static int describe(
 	return r == -ENODATA ? 0 : r;
 }
 
-static int close_one(struct runs_store *s, const char *root, const struct runs_info *run,
+/* What the kernel of one run's boot said last. */
+struct words {
+	int64_t run;
+	char text[160];
+};
+
+/*
+ * For each of L that went down with its machine; owned. Reading a journal takes its time, so this
+ * is done before the store is locked.
+ */
+static struct words *collect_words(const struct runs_list *l, const char *root, uint64_t until_ns)
+{
+	struct words *w = xcalloc(l->n, sizeof(*w));
+	for (size_t i = 0; i < l->n; i++) {
+		const struct runs_info *run = &l->run[i];
+		w[i].run = run->id;
+		if (run->state == RUNS_MACHINE_DOWN) {
+			runs_last_words(root, run->boot_id, run->touched / 1000000000, until_ns,
+				w[i].text, sizeof(w[i].text));
+		}
+	}
+	return w;
+}
+
+static const char *words_of(const struct words *w, size_t n, int64_t run)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (w[i].run == run) {
+			return w[i].text;
+		}
+	}
+	return "";
+}
+
+static int close_one(struct runs_store *s, const struct runs_info *run, const char *words,
 	struct runs_crash *crash, struct why *why)
 {
 	struct text t = {0};
 	int r = describe(s, run, &t, why);
-	char words[160];
-	if (!r && run->state == RUNS_MACHINE_DOWN &&
-		runs_last_words(
-			root, run->boot_id, run->touched / 1000000000, words, sizeof(words))) {
+	if (!r && *words) {
 		text_addf(&t, "; the kernel's last words: %s", words);
 	}
 	_cleanup_free_ char *last = text_steal(&t);
@@ -87,18 +120,26 @@ static int close_one(struct runs_store *s, const char *root, const struct runs_i
 }
 
 int runs_postmortem(struct runs_store *s, const char *root, const char *boot_id,
-	struct runs_crash *ret, struct why *why)
+	unsigned patience_ms, struct runs_crash *ret, struct why *why)
 {
 	struct runs_crash crash = {0};
-	int r = runs_write_open(s, why);
+	_cleanup_runs_ struct runs_list before = {0}, l = {0};
+	int r = runs_info_open(s, boot_id, &before, why);
 	if (r) {
 		return r;
 	}
-	_cleanup_runs_ struct runs_list l = {0};
+	_cleanup_free_ struct words *words =
+		collect_words(&before, root, clock_ns() + patience_ms * (uint64_t)1000000);
+	r = runs_write_open(s, why);
+	if (r) {
+		return r;
+	}
+	/* Meanwhile another process may have closed them. */
 	r = runs_info_open(s, boot_id, &l, why);
 	for (size_t i = 0; !r && i < l.n; i++) {
 		if (l.run[i].state != RUNS_RUNNING) {
-			r = close_one(s, root, &l.run[i], &crash, why);
+			r = close_one(
+				s, &l.run[i], words_of(words, before.n, l.run[i].id), &crash, why);
 		}
 	}
 	r = runs_db_end(runs_store_db(s), r, why);

@@ -8,9 +8,12 @@
 #include "runs/recorder.h"
 #include "runs/store.h"
 
+enum { RUNS_POSTMORTEM_MS = 2000 };
+
 /*
  * Closes them with what the store knows about their last moments, and what the kernel said below
- * ROOT (NULL: "/"). RET: the newest one that went down with the machine; run 0: none.
+ * ROOT (NULL: "/"), as far as that can be had within PATIENCE_MS, while the store is not locked
+ * yet. RET: the newest one that went down with the machine; run 0: none.
  */
 int runs_postmortem(struct runs_store *s, const char *root, const char *boot_id,
-	struct runs_crash *ret, struct why *why);
+	unsigned patience_ms, struct runs_crash *ret, struct why *why);

@@ -44,7 +44,9 @@ static int do_open(struct runs_desk *d, struct runs_item *it)
 	if (r == -ENODATA) {
 		return 0;
 	}
-	return r ? r : runs_postmortem(d->store, d->root, d->boot_id, &it->crash, &it->why);
+	return r ? r
+		 : runs_postmortem(
+			   d->store, d->root, d->boot_id, RUNS_POSTMORTEM_MS, &it->crash, &it->why);
 }
 
 /*
