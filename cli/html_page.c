@@ -149,8 +149,8 @@ static void add_figures(struct text *t, const struct cmd_page *p)
 	heading(t, "Latency");
 	text_add(t, "<p class=\"sub\"><span class=\"ta\">A: round marks, solid lines</span>; "
 		    "<span class=\"tb\">B: square marks, broken lines</span>. ");
-	cmd_html_textf(t, "%s %s %s, %s latency.", pair->backend, pair->shape, pair->dtype,
-		runs_layer_name(pair->layer));
+	cmd_html_textf(t, "%s%s%s %s %s, %s latency.", pair->backend, *pair->device ? " " : "",
+		pair->device, pair->shape, pair->dtype, runs_layer_name(pair->layer));
 	text_add(t, "</p>\n<div class=\"figures\">\n");
 	add_figure(t, p, "One value a boot", cmd_html_boots,
 		"The band of each boot, (p95 − p5) / 2 / p50, on which the verdict rests; and, beside "

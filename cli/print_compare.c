@@ -42,6 +42,7 @@ static struct js *side_json(const struct runs_side *s)
 		js_set_str(r, "state", runs_state_name(m->info.state));
 		js_set_str(r, "backend", m->info.backend);
 		js_set_str(r, "shape", m->info.shape);
+		js_set_str(r, "device", m->info.device);
 		js_set_u64(r, "dropped", m->totals.dropped);
 		js_set_u64(r, "mismatches", m->totals.mismatches);
 		for (unsigned k = 0; k < STRESS_SERIES * RUNS_LAYERS; k++) {
@@ -79,6 +80,9 @@ static struct js *pair_json(const struct runs_pair *p)
 	js_set_str(j, "backend", p->backend);
 	js_set_str(j, "shape", p->shape);
 	js_set_str(j, "dtype", p->dtype);
+	if (*p->device) {
+		js_set_str(j, "device", p->device);
+	}
 	js_set_str(j, "layer", runs_layer_name(p->layer));
 	js_set_str(j, "verdict", runs_verdict_name(p->verdict));
 	js_set(j, "a_band", values_json(p->a.log_band, p->a.n, true));
@@ -138,11 +142,15 @@ static void print_side(
 {
 	char when[CMD_WHEN_MAX];
 	const struct runs_info *r = &s->run[0].info;
-	text_addf(t, "%s%s  %s%s  %zu run%s in %zu boot%s, first %s\n   %s%s%s%s%s, %s %s",
+	const size_t devices = runs_side_devices(s);
+	text_addf(t, "%s%s  %s%s  %zu run%s in %zu boot%s, first %s\n   %s%s%s",
 		cmd_colour(style, CMD_BOLD), letter, s->name, cmd_colour(style, CMD_PLAIN), s->n,
 		s->n == 1 ? "" : "s", s->nboot, s->nboot == 1 ? "" : "s",
-		cmd_when(r->started, when), r->backend, *r->device ? " " : "", r->device,
-		*r->kernel ? ", " : "", r->kernel, r->shape, r->dtype);
+		cmd_when(r->started, when), r->backend, *r->device ? " " : "", r->device);
+	if (devices > 1) {
+		text_addf(t, " and %zu more device%s", devices - 1, devices > 2 ? "s" : "");
+	}
+	text_addf(t, "%s%s, %s %s", *r->kernel ? ", " : "", r->kernel, r->shape, r->dtype);
 	text_addf(t, r->threads ? ", %u thread%s\n" : "\n", r->threads, r->threads == 1 ? "" : "s");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct runs_member *m = &s->run[i];
@@ -202,7 +210,8 @@ static void print_layers(struct text *t, const struct runs_comparison *c, struct
 	size_t n = cmd_compare_rows(c, &row);
 	char x[CMD_WHEN_MAX];
 	text_addf(t, "\n%s  %-24s %12s %12s  %10s%s\n", cmd_colour(style, CMD_DIM),
-		"median over the runs", "A", "B", "B to A", cmd_colour(style, CMD_PLAIN));
+		c->by_device ? "median over all devices" : "median over the runs", "A", "B",
+		"B to A", cmd_colour(style, CMD_PLAIN));
 	for (size_t i = 0; i < n; i++) {
 		text_addf(t, "  %s%-*s", row[i].first ? "" : "     ", row[i].first ? 24 : 19,
 			row[i].name);
@@ -215,8 +224,8 @@ static void print_layers(struct text *t, const struct runs_comparison *c, struct
 static void print_pair(struct text *t, const struct runs_pair *p)
 {
 	char a[CMD_WHEN_MAX], b[CMD_WHEN_MAX];
-	text_addf(t, "  %s %s %s, %s latency, one value a boot\n", p->backend, p->shape, p->dtype,
-		runs_layer_name(p->layer));
+	text_addf(t, "  %s%s%s %s %s, %s latency, one value a boot\n", p->backend,
+		*p->device ? " " : "", p->device, p->shape, p->dtype, runs_layer_name(p->layer));
 	text_add(t, "    band A:");
 	for (size_t i = 0; i < p->a.n; i++) {
 		text_addf(t, " %s", cmd_percent(exp(p->a.log_band[i]), a));

@@ -40,15 +40,16 @@ void runs_comparison_finish(struct runs_comparison *c)
 	*c = (struct runs_comparison){0};
 }
 
-static bool same_configuration(const struct runs_info *x, const struct runs_info *y)
+static bool same_configuration(
+	const struct runs_comparison *c, const struct runs_info *x, const struct runs_info *y)
 {
 	return !strcmp(x->backend, y->backend) && !strcmp(x->shape, y->shape) &&
-	       !strcmp(x->dtype, y->dtype);
+	       !strcmp(x->dtype, y->dtype) && (!c->by_device || !strcmp(x->device, y->device));
 }
 
 /* One value a boot: each of its runs counts alike. */
-static int gather(const struct runs_side *s, const struct runs_info *like, unsigned layer,
-	struct runs_values *ret, struct why *why)
+static int gather(const struct runs_comparison *c, const struct runs_side *s,
+	const struct runs_info *like, unsigned layer, struct runs_values *ret, struct why *why)
 {
 	*ret = (struct runs_values){0};
 	double *v = xmalloc(s->n * sizeof(*v));
@@ -59,7 +60,7 @@ static int gather(const struct runs_side *s, const struct runs_info *like, unsig
 		for (size_t i = 0; i < s->n; i++) {
 			const struct runs_member *m = &s->run[i];
 			const struct runs_description *d = &m->layer[STRESS_GEMM][layer];
-			if (m->boot != boot || !d->n || !same_configuration(&m->info, like)) {
+			if (m->boot != boot || !d->n || !same_configuration(c, &m->info, like)) {
 				continue;
 			}
 			v[k++] = (double)d->p50;
@@ -149,9 +150,9 @@ static int add_pair(struct runs_comparison *c, const struct runs_info *like, str
 {
 	struct runs_pair p = {.layer = RUNS_HOST, .p = 1};
 	for (int tries = 0; tries < 2; tries++) {
-		int r = gather(c->a, like, p.layer, &p.a, why);
+		int r = gather(c, c->a, like, p.layer, &p.a, why);
 		if (!r) {
-			r = gather(c->b, like, p.layer, &p.b, why);
+			r = gather(c, c->b, like, p.layer, &p.b, why);
 		}
 		if (r) {
 			return r;
@@ -167,6 +168,7 @@ static int add_pair(struct runs_comparison *c, const struct runs_info *like, str
 	text_copy(p.backend, sizeof(p.backend), like->backend);
 	text_copy(p.shape, sizeof(p.shape), like->shape);
 	text_copy(p.dtype, sizeof(p.dtype), like->dtype);
+	text_copy(p.device, sizeof(p.device), c->by_device ? like->device : "");
 	p.same_boot = share_a_boot(c->a, c->b);
 	runs_boots_shift(p.a.p50, p.a.n, p.b.p50, p.b.n, &p.shift);
 	runs_boots_shift(p.a.log_band, p.a.n, p.b.log_band, p.b.n, &p.ratio);
@@ -187,7 +189,7 @@ static int add_pairs(struct runs_comparison *c, struct why *why)
 		const struct runs_info *like = &c->a->run[i].info;
 		bool seen = false;
 		for (size_t k = 0; k < i; k++) {
-			seen = seen || same_configuration(&c->a->run[k].info, like);
+			seen = seen || same_configuration(c, &c->a->run[k].info, like);
 		}
 		int r = seen || c->npair == RUNS_BOOTS_MAX ? 0 : add_pair(c, like, why);
 		if (r) {
@@ -263,13 +265,17 @@ static void say(struct runs_comparison *c)
 int runs_compare(const struct runs_side *a, const struct runs_side *b, const char *const *despite,
 	size_t n, struct runs_comparison *ret, struct why *why)
 {
-	struct runs_comparison c = {.a = a, .b = b};
+	struct runs_comparison c = {
+		.a = a,
+		.b = b,
+		.by_device = runs_side_devices(a) > 1 || runs_side_devices(b) > 1,
+	};
 	int r = add_pairs(&c, why);
 	if (!r && !c.npair) {
 		why_set(why,
-			"%s and %s have no back end, shape and type in common (%s %s against %s %s)",
-			a->name, b->name, a->run[0].info.backend, a->run[0].info.shape,
-			b->run[0].info.backend, b->run[0].info.shape);
+			"%s and %s have no %sback end, shape and type in common (%s %s against %s %s)",
+			a->name, b->name, c.by_device ? "device, " : "", a->run[0].info.backend,
+			a->run[0].info.shape, b->run[0].info.backend, b->run[0].info.shape);
 		r = -EINVAL;
 	}
 	if (r) {

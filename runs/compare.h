@@ -31,10 +31,14 @@ struct runs_values {
 	size_t n;
 };
 
-/* One configuration (back end, shape, dtype) that both sides have. */
+/*
+ * One configuration (back end, shape, dtype) that both sides have; where a side holds runs of
+ * several devices, of one of them.
+ */
 struct runs_pair {
 	char backend[16], shape[32], dtype[8];
-	unsigned layer; /* RUNS_HOST, or RUNS_DEVICE where only batches were measured */
+	char device[96]; /* "": each side has one */
+	unsigned layer;  /* RUNS_HOST, or RUNS_DEVICE where only batches were measured */
 	struct runs_values a, b;
 	bool same_boot;                 /* a boot stands on both sides */
 	struct runs_shift shift;        /* of the median, ns */
@@ -54,6 +58,7 @@ struct runs_reason {
 
 struct runs_comparison {
 	const struct runs_side *a, *b; /* not owned */
+	bool by_device;                /* a side has several: each is compared with itself */
 	struct runs_pair *pair;        /* the first is the primary one; owned */
 	size_t npair;
 	struct runs_reason *reason; /* why they cannot be compared; owned */

@@ -36,10 +36,21 @@ static void add(struct reasons *r, const char *name, enum runs_env_weight weight
 	text_copy(one->b, sizeof(one->b), b);
 }
 
-/* Differences in how the runs were made: first run against first run. */
+/* A run of each side that may be compared: the first ones, of the first pair's device. */
+static const struct runs_info *first_of(const struct runs_comparison *c, const struct runs_side *s)
+{
+	for (size_t i = 0; c->by_device && i < s->n; i++) {
+		if (!strcmp(s->run[i].info.device, c->pair[0].device)) {
+			return &s->run[i].info;
+		}
+	}
+	return &s->run[0].info;
+}
+
+/* Differences in how the runs were made. */
 static void configured(struct reasons *r)
 {
-	const struct runs_info *a = &r->c->a->run[0].info, *b = &r->c->b->run[0].info;
+	const struct runs_info *a = first_of(r->c, r->c->a), *b = first_of(r->c, r->c->b);
 	char x[24], y[24];
 	const struct {
 		const char *name, *a, *b;

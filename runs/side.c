@@ -92,6 +92,19 @@ int runs_side_load(struct runs_store *store, const struct runs_list *list, const
 	return 0;
 }
 
+size_t runs_side_devices(const struct runs_side *s)
+{
+	size_t devices = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		size_t k = 0;
+		while (k < i && strcmp(s->run[k].info.device, s->run[i].info.device) != 0) {
+			k++;
+		}
+		devices += k == i;
+	}
+	return devices;
+}
+
 /* A path, and not a run or label that happens to be spelt like one. */
 static bool is_file(const char *ref)
 {

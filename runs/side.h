@@ -56,6 +56,9 @@ int runs_side_load(struct runs_store *store, const struct runs_list *list, const
 int runs_side_open(struct runs_store *store, const char *ref, const char *boot_id,
 	struct runs_side *ret, struct why *why);
 
+/* How many devices its runs were made on. */
+size_t runs_side_devices(const struct runs_side *s);
+
 /* The store of its own that REF is, or NULL: it names something in the usual one. */
 int runs_side_file(const char *ref, struct runs_store **ret, struct why *why);
 

@@ -124,7 +124,8 @@ static int load_run(struct runs_store *s, struct runs_traces *all, struct runs_t
 static bool belongs(const struct runs_member *m, const struct runs_pair *p)
 {
 	return m->layer[STRESS_GEMM][p->layer].n && !strcmp(m->info.backend, p->backend) &&
-	       !strcmp(m->info.shape, p->shape) && !strcmp(m->info.dtype, p->dtype);
+	       !strcmp(m->info.shape, p->shape) && !strcmp(m->info.dtype, p->dtype) &&
+	       (!*p->device || !strcmp(m->info.device, p->device));
 }
 
 int runs_traces_load(struct runs_store *store, const char *ref, const struct runs_side *side,

@@ -208,9 +208,9 @@ static void draw_strip(const struct runs_pair *k, struct tui_pen *p)
 
 static void draw_pair(const struct runs_pair *k, struct tui_pen *p)
 {
-	char title[120];
-	snprintf(
-		title, sizeof(title), "%s %s %s, one value a boot", k->backend, k->shape, k->dtype);
+	char title[216];
+	snprintf(title, sizeof(title), "%s%s%s %s %s, one value a boot", k->backend,
+		*k->device ? " " : "", k->device, k->shape, k->dtype);
 	tui_pen_heading(p, title);
 	char n[2][24];
 	snprintf(n[0], sizeof(n[0]), "%zu", k->a.n);

@@ -107,6 +107,55 @@ static void processes_of_one_boot_are_one_value(void **state)
 	runs_side_finish(&b);
 }
 
+static void on_device(struct runs_side *s, size_t boot, const char *device, double band)
+{
+	struct runs_member *m = member(s, boot, "1x8x8", band);
+	snprintf(m->info.device, sizeof(m->info.device), "%s", device);
+}
+
+/* Runs of several GPUs under one label: each is compared with itself, in any order. */
+static void devices_are_compared_with_themselves(void **state)
+{
+	(void)state;
+	struct runs_side a = side("a", 4), b = side("b", 4), one = side("one", 4);
+	for (size_t i = 0; i < 4; i++) {
+		on_device(&a, i, "X", 0.05 + 0.001 * (double)i);
+		on_device(&a, i, "Y", 0.05 + 0.001 * (double)i);
+		on_device(&b, i, "Y", 0.20 + 0.001 * (double)i);
+		on_device(&b, i, "X", 0.01 + 0.001 * (double)i);
+		on_device(&one, i, "Y", 0.05 + 0.001 * (double)i);
+	}
+	struct runs_comparison c;
+	struct why why;
+	assert_int_equal(runs_compare(&a, &b, NULL, 0, &c, &why), 0);
+	assert_int_equal(runs_side_devices(&a), 2);
+	assert_int_equal(c.npair, 2);
+	assert_int_equal(c.nreason, 0);
+	assert_string_equal(c.pair[0].device, "X");
+	assert_string_equal(c.pair[1].device, "Y");
+	assert_int_equal(c.pair[0].a.n, 4);
+	assert_true(c.pair[0].ratio.estimate < 0.3 && c.pair[1].ratio.estimate > 3);
+	runs_comparison_finish(&c);
+
+	/* What one side alone has is left out; alone against alone keeps saying which. */
+	assert_int_equal(runs_compare(&a, &one, NULL, 0, &c, &why), 0);
+	assert_int_equal(c.npair, 1);
+	assert_int_equal(c.nreason, 0);
+	assert_string_equal(c.pair[0].device, "Y");
+	runs_comparison_finish(&c);
+	for (size_t i = 0; i < 4; i++) {
+		strcpy(b.run[i].info.device, "X");
+		strcpy(b.run[i + 4].info.device, "X");
+	}
+	assert_int_equal(runs_compare(&one, &b, NULL, 0, &c, &why), 0);
+	assert_string_equal(c.pair[0].device, "");
+	assert_string_equal(c.reason[0].name, "device");
+	runs_comparison_finish(&c);
+	runs_side_finish(&a);
+	runs_side_finish(&b);
+	runs_side_finish(&one);
+}
+
 static void what_differs_is_named(void **state)
 {
 	(void)state;
@@ -203,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rungs),
 		cmocka_unit_test(processes_of_one_boot_are_one_value),
+		cmocka_unit_test(devices_are_compared_with_themselves),
 		cmocka_unit_test(what_differs_is_named),
 		cmocka_unit_test(nothing_in_common),
 		cmocka_unit_test(more_shapes_need_more_boots),
