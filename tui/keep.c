@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "pcie/scan.h"
+#include "runs/driver.h"
 
 /* A commit takes some ms on a healthy disk; beyond this the screen says that it is slow. */
 static const uint64_t lag_ns = 2000000000u;
@@ -26,7 +26,7 @@ void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 	if (runs_store_path(store, &path, &k->why) < 0) {
 		return;
 	}
-	const struct runs_recorder_options o = {.path = path, .capture = pcie_capture};
+	const struct runs_recorder_options o = {.path = path, .capture = runs_capture};
 	if (runs_recorder_create(&o, &k->recorder, &k->why) < 0) {
 		k->recorder = NULL;
 	}
