@@ -4,7 +4,6 @@
  * is what they share: power, heat, the link, the host's cores.
  */
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,41 +17,22 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "cli/cmd.h"
-#include "cli/stress.h"
+#include "cli/signals.h"
+#include "cli/stress_all.h"
 #include "runs/choices.h"
-#include "runs/hist.h"
-#include "stress/backend.h"
 
-enum { GPUS = 32, LIST_MS = 60000, TICK_MS = 50, BATCH = 4096, STOP_MS = 3000 };
+enum { LIST_MS = 60000, TICK_MS = 50, STOP_MS = 3000, LABEL_MAX = 80 };
 
 static const uint64_t second = 1000000000u;
 static const uint64_t open_ns = 120 * (uint64_t)1000000000u;
 static const uint64_t settle_ns = 1000000000u; /* from the resumption until samples count */
 
-enum { TOGETHER, ALONE, WAYS };
-
-static const char *const ways[WAYS] = {"together", "alone"};
-
-struct gpu {
-	struct stress_device device;
-	struct stress_worker *worker;
-	struct stress_status status;
-	struct runs_hist host[WAYS], on_device[WAYS];
-};
-
-struct all {
-	const struct cmd_stress_options *o;
-	struct gpu gpu[GPUS];
-	int n;
-	struct stress_sample batch[BATCH];
-};
-
 /* -- which GPUs there are -------------------------------------------------------------------- */
 
 /* A process of its own asks the driver: it may hang, and the front never calls it. */
-static int list(struct all *a, struct why *why)
+static int list(struct cmd_all *a, struct why *why)
 {
-	struct stress_device found[GPUS];
+	struct stress_device found[CMD_GPUS];
 	int fd[2], n = 0;
 
 	if (pipe(fd) < 0) {
@@ -69,7 +49,7 @@ static int list(struct all *a, struct why *why)
 	}
 	if (pid == 0) {
 		struct why trouble = {"no GPU was found"};
-		const int count = stress_backend_cuda.probe(found, GPUS, &trouble);
+		const int count = stress_backend_cuda.probe(found, CMD_GPUS, &trouble);
 		const size_t size = count > 0 ? (size_t)count * sizeof(found[0]) : sizeof(trouble);
 		const bool sent = write(fd[1], &count, sizeof(count)) == sizeof(count) &&
 				  write(fd[1], count > 0 ? (const void *)found : &trouble, size) ==
@@ -85,7 +65,7 @@ static int list(struct all *a, struct why *why)
 	if (poll(&p, 1, LIST_MS) == 1 && read(fd[0], &n, sizeof(n)) == sizeof(n)) {
 		const ssize_t size = n > 0 ? (ssize_t)((size_t)n * sizeof(found[0])) : 0;
 
-		if (n > 0 && n <= GPUS && read(fd[0], found, (size_t)size) == size) {
+		if (n > 0 && n <= CMD_GPUS && read(fd[0], found, (size_t)size) == size) {
 			r = 0;
 		} else if (n <= 0 && read(fd[0], why, sizeof(*why)) == sizeof(*why)) {
 			why->text[sizeof(why->text) - 1] = '\0';
@@ -103,16 +83,65 @@ static int list(struct all *a, struct why *why)
 
 /* -- the workers ------------------------------------------------------------------------------ */
 
-static bool is_over(const struct gpu *g)
+static bool is_over(const struct cmd_all_gpu *g)
 {
 	return !g->worker || g->status.phase == STRESS_DONE || g->status.phase == STRESS_FAILED ||
 	       g->status.phase == STRESS_DIED;
 }
 
-/* Takes in what all workers say; samples from FROM on count for WAY. */
-static void turn(struct all *a, uint64_t from, uint64_t to, int way)
+/* A sample of the window that counts for WAY. */
+static void take_sample(struct cmd_all_gpu *g, const struct stress_sample *s, int way)
 {
-	struct pollfd p[GPUS];
+	if (stress_series_of(s) != STRESS_GEMM) {
+		return;
+	}
+	if (!(s->flags & STRESS_BATCH)) {
+		runs_hist_add(&g->host[way], stress_host_ns(s));
+	}
+	if ((s->flags & STRESS_HAS_DEVICE) && s->end_ns > s->start_ns) {
+		runs_hist_add(&g->on_device[way], s->end_ns - s->start_ns);
+	}
+}
+
+static void take_samples(
+	struct cmd_all *a, struct cmd_all_gpu *g, uint64_t from, uint64_t to, int way)
+{
+	size_t n;
+
+	while ((n = stress_worker_read(g->worker, a->batch, ARRAY_LEN(a->batch))) > 0) {
+		size_t keep = 0;
+
+		for (size_t k = 0; k < n; k++) {
+			const struct stress_sample *s = &a->batch[k];
+
+			if (!(s->flags & STRESS_WARMUP) && s->submit_ns >= from &&
+				s->submit_ns < to) {
+				take_sample(g, s, way);
+				a->batch[keep++] = *s;
+			}
+		}
+		if (g->record.session) {
+			runs_session_samples(g->record.session, a->batch, keep);
+		}
+	}
+}
+
+static void take_events(struct cmd_all_gpu *g)
+{
+	struct stress_event event[64];
+	size_t n;
+
+	while ((n = stress_worker_events(g->worker, event, ARRAY_LEN(event))) > 0) {
+		if (g->record.session) {
+			runs_session_readings(g->record.session, event, n);
+		}
+	}
+}
+
+/* Takes in what all workers say; samples from FROM on count for WAY. */
+static void turn(struct cmd_all *a, uint64_t from, uint64_t to, int way)
+{
+	struct pollfd p[CMD_GPUS + 1];
 
 	for (int i = 0; i < a->n; i++) {
 		p[i] = (struct pollfd){
@@ -120,45 +149,39 @@ static void turn(struct all *a, uint64_t from, uint64_t to, int way)
 			.events = POLLIN,
 		};
 	}
-	poll(p, (nfds_t)a->n, TICK_MS);
+	p[a->n] = (struct pollfd){.fd = a->signals.fd, .events = POLLIN};
+	poll(p, (nfds_t)a->n + 1, TICK_MS);
+	const int signal = cmd_signals_take(&a->signals);
+
+	a->signal = signal ? signal : a->signal;
 	for (int i = 0; i < a->n; i++) {
-		struct gpu *g = &a->gpu[i];
-		struct stress_event event;
-		size_t n;
+		struct cmd_all_gpu *g = &a->gpu[i];
 
 		if (!g->worker) {
 			continue;
 		}
 		stress_worker_poll(g->worker);
 		stress_worker_status(g->worker, &g->status);
-		while (stress_worker_events(g->worker, &event, 1)) {
-		}
-		while ((n = stress_worker_read(g->worker, a->batch, BATCH)) > 0) {
-			for (size_t k = 0; k < n; k++) {
-				const struct stress_sample *s = &a->batch[k];
-
-				if (stress_series_of(s) != STRESS_GEMM ||
-					(s->flags & STRESS_WARMUP) || s->submit_ns < from ||
-					s->submit_ns >= to) {
-					continue;
-				}
-				if (!(s->flags & STRESS_BATCH)) {
-					runs_hist_add(&g->host[way], stress_host_ns(s));
-				}
-				if ((s->flags & STRESS_HAS_DEVICE) && s->end_ns > s->start_ns) {
-					runs_hist_add(&g->on_device[way], s->end_ns - s->start_ns);
-				}
-			}
+		take_events(g);
+		take_samples(a, g, from, to, way);
+		if (!cmd_record_tick(&g->record, &g->status)) {
+			why_set(&a->why, "the store takes nothing more");
 		}
 	}
 }
 
+/* A signal came, or the store failed: what is there is shown. */
+static bool is_ended(const struct cmd_all *a)
+{
+	return a->signal || *a->why.text;
+}
+
 /* Until every worker that lives has PHASE, at most UNTIL. */
-static void await(struct all *a, bool (*is_there)(const struct gpu *g), uint64_t until)
+static void await(struct cmd_all *a, bool (*is_there)(const struct cmd_all_gpu *g), uint64_t until)
 {
 	bool all = false;
 
-	while (!all && clock_ns() < until) {
+	while (!all && clock_ns() < until && !is_ended(a)) {
 		turn(a, UINT64_MAX, 0, 0);
 		all = true;
 		for (int i = 0; i < a->n; i++) {
@@ -167,32 +190,91 @@ static void await(struct all *a, bool (*is_there)(const struct gpu *g), uint64_t
 	}
 }
 
-static bool is_paused(const struct gpu *g)
+static bool is_paused(const struct cmd_all_gpu *g)
 {
 	return g->status.phase == STRESS_PAUSED;
 }
 
 /* Those that were resumed run, and are warm. */
-static bool is_running(const struct gpu *g)
+static bool is_running(const struct cmd_all_gpu *g)
 {
-	return g->status.phase == STRESS_RUNNING || g->status.phase == STRESS_PAUSED;
+	return !g->resumed || g->status.phase == STRESS_RUNNING;
 }
 
-/* ONLY alone, or with -1 all at once; what they measure counts for WAY. */
-static void run(struct all *a, int only, int way)
+/* -- what is kept -------------------------------------------------------------------------------
+ */
+
+/* "LABEL" of all together, "LABEL-alone" of each alone. */
+static const char *label_of(const struct cmd_all *a, int way, char buf[static LABEL_MAX])
 {
-	for (int i = 0; i < a->n; i++) {
-		if (a->gpu[i].worker) {
-			stress_worker_pause(a->gpu[i].worker, only >= 0 && i != only);
+	snprintf(buf, LABEL_MAX, "%s%s", a->o->record, way == CMD_ALONE ? "-alone" : "");
+	return buf;
+}
+
+/* Opens a run of WAY for GPU ONLY, or with -1 for each; false after a sentence in A's why. */
+static bool begin_records(struct cmd_all *a, int only, int way)
+{
+	char label[LABEL_MAX];
+	int r = 0;
+
+	if (!a->o->record) {
+		return true;
+	}
+	label_of(a, way, label);
+	/* The machine is read for each: all at once. */
+	for (int i = 0; !r && i < a->n; i++) {
+		struct cmd_all_gpu *g = &a->gpu[i];
+
+		if (only < 0 || i == only) {
+			r = cmd_record_begin(&g->record, a->o, &g->config, label, &a->why);
 		}
 	}
-	/* A tick, so that the phases are those after the resumption. */
-	turn(a, UINT64_MAX, 0, way);
-	turn(a, UINT64_MAX, 0, way);
+	for (int i = 0; !r && i < a->n; i++) {
+		struct cmd_all_gpu *g = &a->gpu[i];
+
+		if (only < 0 || i == only) {
+			r = cmd_record_await(&g->record, &a->why);
+			g->run[way] = r ? 0 : g->record.run;
+		}
+	}
+	return r == 0;
+}
+
+static void end_records(struct cmd_all *a, int way)
+{
+	for (int i = 0; i < a->n; i++) {
+		struct cmd_all_gpu *g = &a->gpu[i];
+		const bool failed =
+			g->status.phase == STRESS_FAILED || g->status.phase == STRESS_DIED;
+
+		if (!g->record.session) {
+			continue;
+		}
+		cmd_record_end(&g->record, &g->status,
+			failed                         ? RUNS_FAILED
+			: a->signal || g->status.ended ? RUNS_STOPPED
+						       : RUNS_DONE,
+			&a->why);
+		g->golden[way] = g->record.golden;
+	}
+}
+
+/* -- the two ways --------------------------------------------------------------------------------
+ */
+
+/* ONLY alone, or with -1 all at once; what they measure counts for WAY. */
+static void run(struct cmd_all *a, int only, int way)
+{
+	for (int i = 0; i < a->n; i++) {
+		a->gpu[i].resumed = a->gpu[i].worker && (only < 0 || i == only);
+		if (a->gpu[i].worker) {
+			stress_worker_pause(a->gpu[i].worker, !a->gpu[i].resumed);
+		}
+	}
 	await(a, is_running, clock_ns() + 10 * second);
 	const uint64_t from = clock_ns() + settle_ns, to = from + a->o->duration_ns;
 
-	while (clock_ns() < to) {
+	while (clock_ns() < to && !is_ended(a)) {
 		turn(a, from, to, way);
 	}
 	for (int i = 0; i < a->n; i++) {
@@ -211,9 +293,10 @@ static void run(struct all *a, int only, int way)
 			paused &= is_over(&a->gpu[i]) || is_paused(&a->gpu[i]);
 		}
 	}
+	end_records(a, way);
 }
 
-static void start(struct all *a)
+static void start(struct cmd_all *a)
 {
 	struct stress_config c = a->o->config;
 	struct why why;
@@ -221,14 +304,18 @@ static void start(struct all *a)
 	runs_choices_lend_usual(&c, &why);
 	text_copy(c.backend, sizeof(c.backend), "cuda");
 	for (int i = 0; i < a->n; i++) {
-		struct gpu *g = &a->gpu[i];
+		struct cmd_all_gpu *g = &a->gpu[i];
 
-		for (int way = 0; way < WAYS; way++) {
-			runs_hist_init(&g->host[way], RUNS_HIST_TENTH_PCT);
-			runs_hist_init(&g->on_device[way], RUNS_HIST_TENTH_PCT);
-		}
 		text_copy(c.device, sizeof(c.device), g->device.address);
-		if (stress_worker_start(&c, &g->worker, &why) < 0) {
+		g->config = c;
+	}
+	if (!begin_records(a, -1, CMD_TOGETHER)) {
+		return;
+	}
+	for (int i = 0; i < a->n; i++) {
+		struct cmd_all_gpu *g = &a->gpu[i];
+
+		if (stress_worker_start(&g->config, &g->worker, &why) < 0) {
 			g->worker = NULL;
 			g->status.phase = STRESS_FAILED;
 			text_copy(g->status.why, sizeof(g->status.why), why.text);
@@ -240,133 +327,27 @@ static void start(struct all *a)
 	await(a, is_paused, clock_ns() + open_ns);
 }
 
-/* -- what came of it ------------------------------------------------------------------------- */
-
-/* Batches have no host latency of their own. */
-static const struct runs_hist *shown(const struct gpu *g, int way)
+static int status_of(const struct cmd_all *a)
 {
-	return g->host[way].total ? &g->host[way] : &g->on_device[way];
-}
+	int status = *a->why.text ? EXIT_USAGE : EXIT_FINE;
 
-static void print_way(struct text *out, const struct gpu *g, int way)
-{
-	const struct runs_hist *h = shown(g, way), *d = &g->on_device[way];
-	char p50[TEXT_TIME_MAX], p99[TEXT_TIME_MAX], max[TEXT_TIME_MAX], dev[TEXT_TIME_MAX] = "-";
-
-	if (!h->total) {
-		text_addf(out, "  %-10s nothing was measured\n", ways[way]);
-		return;
+	if (a->signal) {
+		return 128 + a->signal;
 	}
-	if (d->total) {
-		text_ns(runs_hist_quantile(d, 0.5), dev);
-	}
-	text_addf(out, "  %-10s %10s %7.1f %% %10s %10s   device %-10s %llu samples\n", ways[way],
-		text_ns(runs_hist_quantile(h, 0.5), p50), runs_hist_band(h) * 100,
-		text_ns(runs_hist_quantile(h, 0.99), p99), text_ns(h->max, max), dev,
-		(unsigned long long)h->total);
-}
-
-static double share(uint64_t together, uint64_t alone)
-{
-	return alone ? (double)together / (double)alone - 1 : NAN;
-}
-
-static void print(struct text *out, const struct all *a)
-{
-	char shape[STRESS_SHAPE_MAX];
-
-	text_addf(out, "%d GPUs, %s, %s, %.0f s each way\n", a->n,
-		stress_shape_name(&a->o->config, shape), stress_mode_name(a->o->config.mode),
-		(double)a->o->duration_ns / 1e9);
 	for (int i = 0; i < a->n; i++) {
-		const struct gpu *g = &a->gpu[i];
-		const struct runs_hist *t = shown(g, TOGETHER), *l = shown(g, ALONE);
+		const struct cmd_all_gpu *g = &a->gpu[i];
+		bool wrong =
+			g->status.mismatches > 0 || g->status.weight_faults > 0 || g->status.ended;
 
-		text_addf(out, "\n%s  %s, kernel %s, %u copies\n", g->device.address,
-			g->device.name, *g->status.kernel ? g->status.kernel : "-",
-			g->status.copies);
-		if (*g->status.why) {
-			text_addf(out, "  %s\n", g->status.why);
+		for (int way = 0; way < CMD_WAYS; way++) {
+			wrong |= g->golden[way].verdict == RUNS_GOLDEN_DIFFERS;
 		}
-		text_addf(out, "  %-10s %10s %9s %10s %10s\n", "", "p50", "band", "p99", "max");
-		print_way(out, g, TOGETHER);
-		print_way(out, g, ALONE);
-		if (t->total && l->total) {
-			text_addf(out,
-				"  together against alone: p50 %+.1f %%, p99 %+.1f %%, band %+.1f "
-				"points\n",
-				share(runs_hist_quantile(t, 0.5), runs_hist_quantile(l, 0.5)) * 100,
-				share(runs_hist_quantile(t, 0.99), runs_hist_quantile(l, 0.99)) *
-					100,
-				(runs_hist_band(t) - runs_hist_band(l)) * 100);
-		}
-		if (g->status.mismatches) {
-			text_addf(out, "  corruption: %llu outputs differ\n",
-				(unsigned long long)g->status.mismatches);
-		}
-	}
-}
-
-static char *json_text(const struct all *a)
-{
-	struct js *j = js_object(), *gpus = js_array();
-	char shape[STRESS_SHAPE_MAX];
-
-	js_set_str(j, "schema", "barscope.stress-all/1");
-	js_set_str(j, "shape", stress_shape_name(&a->o->config, shape));
-	js_set_str(j, "mode", stress_mode_name(a->o->config.mode));
-	js_set_real(j, "seconds", (double)a->o->duration_ns / 1e9);
-	for (int i = 0; i < a->n; i++) {
-		const struct gpu *g = &a->gpu[i];
-		struct js *one = js_object();
-
-		js_set_str(one, "address", g->device.address);
-		js_set_str(one, "name", g->device.name);
-		js_set_str(one, "kernel", g->status.kernel);
-		js_set_int(one, "copies", g->status.copies);
-		if (*g->status.why) {
-			js_set_str(one, "why", g->status.why);
-		}
-		js_set_u64(one, "mismatches", g->status.mismatches);
-		for (int way = 0; way < WAYS; way++) {
-			const struct runs_hist *h = shown(g, way), *d = &g->on_device[way];
-			struct js *w = js_object();
-
-			js_set_u64(w, "samples", h->total);
-			if (h->total) {
-				js_set_u64(w, "p50_ns", runs_hist_quantile(h, 0.5));
-				js_set_u64(w, "p99_ns", runs_hist_quantile(h, 0.99));
-				js_set_u64(w, "max_ns", h->max);
-				js_set_real(w, "band", runs_hist_band(h));
-			}
-			if (d->total) {
-				js_set_u64(w, "device_p50_ns", runs_hist_quantile(d, 0.5));
-				js_set_real(w, "device_band", runs_hist_band(d));
-			}
-			js_set(one, ways[way], w);
-		}
-		js_push(gpus, one);
-	}
-	js_set(j, "gpus", gpus);
-	char *s = js_text(j);
-
-	js_free(j);
-	return s;
-}
-
-static int status_of(const struct all *a)
-{
-	int status = EXIT_FINE;
-
-	for (int i = 0; i < a->n; i++) {
-		const struct gpu *g = &a->gpu[i];
-
-		if (g->status.mismatches) {
+		if (wrong) {
 			return EXIT_FINDING;
 		}
 		if (g->status.phase == STRESS_FAILED || g->status.phase == STRESS_DIED) {
 			status = EXIT_USAGE;
-		} else if (!shown(g, TOGETHER)->total && status == EXIT_FINE) {
+		} else if (!cmd_all_shown(g, CMD_TOGETHER)->total && status == EXIT_FINE) {
 			status = EXIT_UNDETERMINED;
 		}
 	}
@@ -380,45 +361,83 @@ static void say(const char *what)
 	}
 }
 
-int cmd_stress_all(const struct cmd_stress_options *o)
+static void finish(struct cmd_all *a)
 {
-	struct all *a = xcalloc(1, sizeof(*a));
-	struct why why;
+	struct stress_worker *worker[CMD_GPUS];
 
-	a->o = o;
-	if (list(a, &why) < 0) {
-		free(a);
-		return cmd_fail(EXIT_NO_GPU, "stress: %s", why.text);
-	}
-	say("opening");
-	start(a);
-	say("all together");
-	run(a, -1, TOGETHER);
-	for (int i = 0; i < a->n; i++) {
-		say(a->gpu[i].device.address);
-		run(a, i, ALONE);
-	}
-	say("");
-	struct text t = {0};
-
-	if (!o->json) {
-		print(&t, a);
-	}
-	_cleanup_free_ char *out = o->json ? json_text(a) : text_steal(&t);
-	const int status = status_of(a);
-
-	struct stress_worker *worker[ARRAY_LEN(a->gpu)];
 	for (int i = 0; i < a->n; i++) {
 		worker[i] = a->gpu[i].worker;
 	}
 	stress_worker_destroy_all(worker, (size_t)a->n, STOP_MS);
-	for (int i = 0; i < a->n; i++) {
-		for (int way = 0; way < WAYS; way++) {
+	for (int i = 0; i < CMD_GPUS; i++) {
+		cmd_record_finish(&a->gpu[i].record);
+		for (int way = 0; way < CMD_WAYS; way++) {
 			runs_hist_finish(&a->gpu[i].host[way]);
 			runs_hist_finish(&a->gpu[i].on_device[way]);
 		}
 	}
+	cmd_signals_close(&a->signals);
 	free(a);
+}
+
+/* All together, then each alone. */
+static void measure(struct cmd_all *a)
+{
+	say("opening");
+	start(a);
+	if (!is_ended(a)) {
+		say("all together");
+		run(a, -1, CMD_TOGETHER);
+	}
+	for (int i = 0; i < a->n && !is_ended(a); i++) {
+		say(a->gpu[i].device.address);
+		if (!is_over(&a->gpu[i]) && begin_records(a, i, CMD_ALONE)) {
+			run(a, i, CMD_ALONE);
+		}
+	}
+	end_records(a, CMD_TOGETHER); /* of what did not come to run */
+	say("");
+}
+
+int cmd_stress_all(const struct cmd_stress_options *o)
+{
+	struct cmd_all *a = xcalloc(1, sizeof(*a));
+	const struct cmd_style style = cmd_style_detect(o->ascii);
+	struct text t = {0};
+
+	a->o = o;
+	a->signals.fd = -1;
+	for (int i = 0; i < CMD_GPUS; i++) {
+		for (int way = 0; way < CMD_WAYS; way++) {
+			runs_hist_init(&a->gpu[i].host[way], RUNS_HIST_TENTH_PCT);
+			runs_hist_init(&a->gpu[i].on_device[way], RUNS_HIST_TENTH_PCT);
+		}
+	}
+	int r = list(a, &a->why);
+
+	if (r == 0) {
+		a->why.text[0] = '\0';
+		r = cmd_signals_open(&a->signals, &a->why) < 0 ? EXIT_USAGE : 0;
+	} else {
+		r = EXIT_NO_GPU;
+	}
+	if (r) {
+		cmd_fail(r, "stress: %s", a->why.text);
+		finish(a);
+		return r;
+	}
+	measure(a);
+	if (!o->json) {
+		cmd_all_print(&t, a);
+	}
+	_cleanup_free_ char *out =
+		o->json ? cmd_all_json(a) : cmd_style_plain(style, text_steal(&t));
+	const int status = status_of(a);
+
+	if (*a->why.text) {
+		cmd_fail(status, "%s", a->why.text);
+	}
+	finish(a);
 	const int printed = cmd_print(out);
 
 	return status ? status : printed;

@@ -340,11 +340,15 @@ static int check_all(const struct cmd_stress_options *o)
 	if (strcmp(c->device, "all") != 0) {
 		return 0;
 	}
-	if (o->record || o->samples || o->sweep || *c->script || c->lock_mhz || c->inject ||
-		c->fill_permille || c->fill_bytes || !strcmp(c->backend, "cpu")) {
+	if (o->record && strlen(o->record) > 63 - strlen("-alone")) {
+		return cmd_usage_error("stress",
+			"--record: with --device all a label has 57 bytes at most, '-alone' behind it");
+	}
+	if (o->samples || o->sweep || *c->script || c->lock_mhz || c->inject || c->fill_permille ||
+		c->fill_bytes || !strcmp(c->backend, "cpu")) {
 		return cmd_usage_error("stress",
 			"--device all is for cuda, and goes with --seconds, --shape, --dtype, --mode, "
-			"--paced and --json");
+			"--paced, --record and --json");
 	}
 	return 0;
 }

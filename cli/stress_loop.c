@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -14,39 +13,27 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "cli/cmd.h"
-#include "cli/layout.h"
-#include "cli/store_args.h"
+#include "cli/signals.h"
 #include "cli/stress.h"
+#include "cli/stress_record.h"
 #include "pcie/scan.h"
 #include "runs/choices.h"
-#include "runs/driver.h"
-#include "runs/session.h"
+#include "runs/store.h"
 
 static const uint64_t second = 1000000000u;
 
-enum {
-	BATCH = 4096,
-	BATCHES = 16,
-	BEHIND_MAX = 300,
-	TICK_MS = 100,
-	STORE_MS = 10000,
-	BEGIN_MS = 40000, /* the machine is captured first: a driver may take seconds a GPU */
-	STOP_MS = 3000
-};
+enum { BATCH = 4096, BATCHES = 16, BEHIND_MAX = 300, TICK_MS = 100, STOP_MS = 3000 };
 
 struct cmd_stress_loop {
 	const struct cmd_stress_options *o;
 	struct stress_worker *worker;
 	struct stress_status status;
-	int signals;
-	sigset_t old_mask;
+	struct cmd_signals signals;
 
 	struct runs_collect *collect;
 	struct cmd_ramp ramp;
 	struct cmd_stress_delay *delay; /* --inject-fault delay; else NULL */
-	struct runs_recorder *recorder; /* NULL: not recorded */
-	struct runs_session *session;
-	int64_t run;
+	struct cmd_record record;
 	struct cmd_stress_clocks *clocks; /* NULL: none are locked */
 	struct runs_readings readings;
 	uint64_t perturbed;             /* GEMM samples */
@@ -64,63 +51,6 @@ struct cmd_stress_loop {
 
 /* -- start and end -------------------------------------------------------------------- */
 
-static int open_signals(struct cmd_stress_loop *l)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, &l->old_mask);
-	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return l->signals < 0 ? -errno : 0;
-}
-
-/* Recording was asked for: a store that cannot take the run is an error before it starts. */
-static int open_record(struct cmd_stress_loop *l, struct why *why)
-{
-	_cleanup_free_ char *path = NULL;
-	int r = runs_store_path(l->o->store, &path, why);
-	if (r < 0) {
-		return r;
-	}
-	struct runs_recorder_options options = {path, cmd_root(), runs_capture};
-	r = runs_recorder_create(&options, &l->recorder, why);
-	if (r < 0) {
-		return r;
-	}
-	uint64_t ticket;
-	uint32_t asked = (uint32_t)((l->o->duration_ns + second - 1) / second);
-	l->session = runs_session_begin(
-		l->recorder, l->o->record, &l->o->config, asked, l->o->keep, &ticket);
-	r = runs_recorder_wait(l->recorder, ticket, BEGIN_MS, why);
-	if (r < 0) {
-		return r;
-	}
-	struct runs_recorder_state st;
-	runs_recorder_state(l->recorder, &st);
-	l->run = st.run;
-	const struct runs_crash *crash = runs_recorder_crash(l->recorder);
-	if (crash) {
-		fprintf(stderr, "barscope: %s\n", crash->text);
-	}
-	if (*st.warning) {
-		fprintf(stderr, "barscope: %s\n", st.warning);
-	}
-	/* In the store before it happens: should the machine go down now, the last step is known.
-	 */
-	char step[160], shape[STRESS_SHAPE_MAX];
-	snprintf(step, sizeof(step), "start of the worker: %s %s %s",
-		*l->o->config.backend ? l->o->config.backend : "auto",
-		stress_shape_name(&l->o->config, shape), runs_dtype_name(l->o->config.dtype));
-	if (l->o->config.lock_mhz) {
-		cmd_append(step, sizeof(step), ", clocks of %s locked at %u MHz",
-			l->o->config.device, l->o->config.lock_mhz);
-	}
-	return runs_recorder_wait(
-		l->recorder, runs_session_intent(l->session, step), STORE_MS, why);
-}
-
 static enum runs_state record_state(const struct cmd_stress_loop *l)
 {
 	if (l->status.phase == STRESS_FAILED || l->status.phase == STRESS_DIED || l->unanswered) {
@@ -129,34 +59,13 @@ static enum runs_state record_state(const struct cmd_stress_loop *l)
 	return l->signal || l->status.ended ? RUNS_STOPPED : RUNS_DONE;
 }
 
-/* True when all of the run is in the store. */
-static bool close_record(struct cmd_stress_loop *l, struct why *why)
-{
-	if (!l->session) {
-		return true;
-	}
-	uint64_t ticket = runs_session_end(l->session, &l->status, record_state(l), l->status.why);
-	l->session = NULL;
-	int r = runs_recorder_wait(l->recorder, ticket, STORE_MS, why);
-	struct runs_recorder_state st;
-	runs_recorder_state(l->recorder, &st);
-	if (st.lost_seconds) {
-		fprintf(stderr, "barscope: %llu seconds of the run could not be stored\n",
-			(unsigned long long)st.lost_seconds);
-	}
-	return r >= 0;
-}
-
 void cmd_stress_loop_finish(struct cmd_stress_loop *l)
 {
 	if (!l) {
 		return;
 	}
 	stress_worker_destroy(l->worker, 500);
-	if (l->session) {
-		runs_session_end(l->session, NULL, RUNS_FAILED, "");
-	}
-	runs_recorder_destroy(l->recorder, 1000);
+	cmd_record_finish(&l->record);
 	runs_collect_destroy(l->collect);
 	for (size_t i = 0; l->delay && i < 2 * CMD_DELAYS; i++) {
 		runs_hist_finish(&l->delay->h[i / CMD_DELAYS][i % CMD_DELAYS]);
@@ -165,10 +74,7 @@ void cmd_stress_loop_finish(struct cmd_stress_loop *l)
 	runs_hist_finish(&l->with);
 	runs_hist_finish(&l->without);
 	cmd_stress_clocks_end(l->clocks, l->status.locked_mhz > 0, NULL);
-	if (l->signals >= 0) {
-		close(l->signals);
-		sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
-	}
+	cmd_signals_close(&l->signals);
 	free(l);
 }
 
@@ -221,8 +127,8 @@ static void take_samples(struct cmd_stress_loop *l)
 	/* A script without a clock fills the ring as fast as it is emptied: so much a turn, and
 	 * nothing while the store is behind. */
 	struct runs_recorder_state st = {0};
-	if (l->session) {
-		runs_recorder_state(l->recorder, &st);
+	if (l->record.session) {
+		runs_recorder_state(l->record.recorder, &st);
 	}
 	size_t n, turns = st.waiting_seconds > BEHIND_MAX && !l->enough ? 0 : BATCHES;
 	while (turns-- && (n = stress_worker_read(l->worker, l->batch, BATCH)) > 0) {
@@ -243,8 +149,8 @@ static void take_samples(struct cmd_stress_loop *l)
 			}
 		}
 		runs_collect_add(l->collect, l->batch, keep);
-		if (l->session) {
-			runs_session_samples(l->session, l->batch, keep);
+		if (l->record.session) {
+			runs_session_samples(l->record.session, l->batch, keep);
 		}
 	}
 	runs_second_destroy(runs_collect_take(l->collect, clock_ns()));
@@ -255,8 +161,8 @@ static void take_events(struct cmd_stress_loop *l)
 	struct stress_event event[64];
 	size_t n;
 	while ((n = stress_worker_events(l->worker, event, ARRAY_LEN(event))) > 0) {
-		if (l->session) {
-			runs_session_readings(l->session, event, n);
+		if (l->record.session) {
+			runs_session_readings(l->record.session, event, n);
 		}
 		for (size_t i = 0; i < n; i++) {
 			struct runs_event ignored;
@@ -312,14 +218,6 @@ static void say_stall(struct cmd_stress_loop *l)
 	}
 }
 
-static void take_signal(struct cmd_stress_loop *l)
-{
-	struct signalfd_siginfo info;
-	if (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		l->signal = (int)info.ssi_signo;
-	}
-}
-
 static bool is_over(const struct stress_status *s)
 {
 	return s->phase == STRESS_DONE || s->phase == STRESS_FAILED || s->phase == STRESS_DIED;
@@ -330,27 +228,23 @@ static void turn(struct cmd_stress_loop *l)
 {
 	struct pollfd p[] = {
 		{.fd = stress_worker_fd(l->worker), .events = POLLIN},
-		{.fd = l->signals, .events = POLLIN},
-		{.fd = l->recorder ? runs_recorder_fd(l->recorder) : -1, .events = POLLIN},
+		{.fd = l->signals.fd, .events = POLLIN},
+		{.fd = l->record.recorder ? runs_recorder_fd(l->record.recorder) : -1,
+			.events = POLLIN},
 	};
 	poll(p, ARRAY_LEN(p), TICK_MS);
 	if (p[1].revents) {
-		take_signal(l);
+		const int signal = cmd_signals_take(&l->signals);
+		l->signal = signal ? signal : l->signal;
 	}
 	stress_worker_poll(l->worker);
 	stress_worker_status(l->worker, &l->status);
 	take_samples(l);
 	take_events(l);
-	if (l->session) {
-		runs_session_tick(l->session, &l->status);
-		runs_recorder_poll(l->recorder);
-		struct runs_recorder_state st;
-		runs_recorder_state(l->recorder, &st);
-		l->store_failed = st.phase == RUNS_REC_FAILED;
-	}
+	l->store_failed = !cmd_record_tick(&l->record, &l->status);
 	if (l->o->ramp && l->status.phase == STRESS_WARMING) {
-		cmd_ramp_turn(
-			&l->ramp, l->worker, l->session, l->recorder, &l->o->config, clock_ns());
+		cmd_ramp_turn(&l->ramp, l->worker, l->record.session, l->record.recorder,
+			&l->o->config, clock_ns());
 	}
 	say_stall(l);
 }
@@ -448,13 +342,15 @@ static bool release_clocks(struct cmd_stress_loop *l, struct why *why)
 
 static int start(struct cmd_stress_loop *l, struct why *why)
 {
-	int r = open_signals(l);
+	int r = cmd_signals_open(&l->signals, why);
 	if (r < 0) {
-		why_set(why, "signals cannot be received: %s", strerror(-r));
 		return r;
 	}
 	l->progress = isatty(STDERR_FILENO);
-	r = l->o->record ? open_record(l, why) : 0;
+	if (l->o->record) {
+		r = cmd_record_begin(&l->record, l->o, &l->o->config, l->o->record, why);
+		r = r ? r : cmd_record_await(&l->record, why);
+	}
 	if (r == 0 && l->o->config.lock_mhz) {
 		r = cmd_stress_clocks_begin(l->o, &l->clocks, why);
 	}
@@ -483,7 +379,7 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 {
 	struct cmd_stress_loop *l = xcalloc(1, sizeof(*l));
 	l->o = o;
-	l->signals = -1;
+	l->signals.fd = -1;
 	runs_hist_init(&l->with, RUNS_HIST_TENTH_PCT);
 	runs_hist_init(&l->without, RUNS_HIST_TENTH_PCT);
 	struct why why;
@@ -501,24 +397,22 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 		.to_ns = l->to_ns,
 		.signal = l->signal,
 		.unanswered = l->unanswered,
-		.run = l->run,
+		.run = l->record.run,
 		.readings = &l->readings,
 		.perturbed = l->perturbed,
 		.with = &l->with,
 		.without = &l->without,
 	};
-	const bool recorded = l->session;
+	const bool recorded = l->record.session;
 	name_trouble(l, &r);
 	if (!unlocked) {
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
 	}
-	if (!close_record(l, &why)) {
+	if (!cmd_record_end(&l->record, &l->status, record_state(l), &why)) {
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
 	}
 	if (recorded) {
-		struct runs_recorder_state st;
-		runs_recorder_state(l->recorder, &st);
-		r.golden = st.golden;
+		r.golden = l->record.golden;
 	} else {
 		look_at_golden(l, &r);
 	}

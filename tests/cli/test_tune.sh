@@ -145,5 +145,22 @@ all_gpus 'together against alone: p50|nothing was measured'
 all_gpus '"schema": "barscope.stress-all/1"' --mode graph --json
 FAKE_CUDA=nodevice expect 4 'sees no device' stress --device all
 FAKE_CUDA=devices=2,fail=9 expect 3 'LAUNCH_FAILED' stress --device all --shape 2x64x24 --copies 3 --seconds 0.3
-expect 3 'is for cuda, and goes with' stress --device all --record x
+expect 3 'is for cuda, and goes with' stress --device all --samples 9
+expect 3 '57 bytes at most' stress --device all --record "$(printf 'x%.0s' $(seq 58))"
+
+# Each of them is recorded: all together under the label, each alone beside it; and compared with
+# itself.
+all_gpus 'recorded together: run [12]$' --record both --seconds 2
+all_gpus '"run": [5-8]' --record more --json
+runs=$("$BARSCOPE" runs list 2>"$out")
+for label in both both-alone more more-alone; do
+    [ "$(grep -cE "^ +[0-9]+  $label +20.* done " <<<"$runs")" = 2 ] || {
+        echo "not two runs '$label':"
+        echo "$runs"
+        bad=1
+    }
+done
+for gpu in 0000:41:00.0 0000:42:00.0; do
+    expect 2 "^  cuda Fake GPU at $gpu 2x64x24 f16, host latency" compare both both-alone
+done
 exit $bad

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/stress_record.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "cli/cmd.h"
+#include "cli/layout.h"
+#include "cli/store_args.h"
+#include "runs/driver.h"
+#include "runs/store.h"
+
+enum {
+	STORE_MS = 10000,
+	BEGIN_MS = 40000, /* the machine is captured first: a driver may take seconds a GPU */
+	FINISH_MS = 1000,
+};
+
+/* Recording was asked for: a store that cannot take the run is an error before it starts. */
+static int open_recorder(struct cmd_record *r, const char *store, struct why *why)
+{
+	_cleanup_free_ char *path = NULL;
+	if (r->recorder) {
+		return 0;
+	}
+	int e = runs_store_path(store, &path, why);
+	if (e < 0) {
+		return e;
+	}
+	const struct runs_recorder_options options = {path, cmd_root(), runs_capture};
+	return runs_recorder_create(&options, &r->recorder, why);
+}
+
+int cmd_record_begin(struct cmd_record *r, const struct cmd_stress_options *o,
+	const struct stress_config *c, const char *label, struct why *why)
+{
+	const uint64_t second = 1000000000u;
+	int e = open_recorder(r, o->store, why);
+	if (e < 0) {
+		return e;
+	}
+	const uint32_t asked = (uint32_t)((o->duration_ns + second - 1) / second);
+	r->session = runs_session_begin(r->recorder, label, c, asked, o->keep, NULL);
+	/* In the store before it happens: should the machine go down now, the last step is known.
+	 */
+	char step[200], shape[STRESS_SHAPE_MAX];
+	snprintf(step, sizeof(step), "start of the worker: %s %s %s%s%s",
+		*c->backend ? c->backend : "auto", stress_shape_name(c, shape),
+		runs_dtype_name(c->dtype), *c->device ? " on " : "", c->device);
+	if (c->lock_mhz) {
+		cmd_append(step, sizeof(step), ", clocks of %s locked at %u MHz", c->device,
+			c->lock_mhz);
+	}
+	r->ticket = runs_session_intent(r->session, step);
+	return 0;
+}
+
+int cmd_record_await(struct cmd_record *r, struct why *why)
+{
+	const bool first = !r->run;
+	const int e = runs_recorder_wait(r->recorder, r->ticket, BEGIN_MS, why);
+	if (e < 0) {
+		return e;
+	}
+	struct runs_recorder_state st;
+	runs_recorder_state(r->recorder, &st);
+	r->run = st.run;
+	const struct runs_crash *crash = runs_recorder_crash(r->recorder);
+	if (crash && first) {
+		fprintf(stderr, "barscope: %s\n", crash->text);
+	}
+	if (*st.warning && first) {
+		fprintf(stderr, "barscope: %s\n", st.warning);
+	}
+	return 0;
+}
+
+bool cmd_record_tick(struct cmd_record *r, const struct stress_status *st)
+{
+	struct runs_recorder_state now;
+	if (!r->session) {
+		return true;
+	}
+	runs_session_tick(r->session, st);
+	runs_recorder_poll(r->recorder);
+	runs_recorder_state(r->recorder, &now);
+	return now.phase != RUNS_REC_FAILED;
+}
+
+bool cmd_record_end(struct cmd_record *r, const struct stress_status *st, enum runs_state state,
+	struct why *why)
+{
+	struct runs_recorder_state now;
+	if (!r->session) {
+		return true;
+	}
+	const uint64_t ticket = runs_session_end(r->session, st, state, st->why);
+	r->session = NULL;
+	const int e = runs_recorder_wait(r->recorder, ticket, STORE_MS, why);
+	runs_recorder_state(r->recorder, &now);
+	r->golden = now.golden;
+	if (now.lost_seconds) {
+		fprintf(stderr, "barscope: %llu seconds of run %lld could not be stored\n",
+			(unsigned long long)now.lost_seconds, (long long)r->run);
+	}
+	return e >= 0;
+}
+
+void cmd_record_finish(struct cmd_record *r)
+{
+	if (r->session) {
+		runs_session_end(r->session, NULL, RUNS_FAILED, "");
+	}
+	runs_recorder_destroy(r->recorder, FINISH_MS);
+	*r = (struct cmd_record){0};
+}
