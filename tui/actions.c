@@ -215,7 +215,7 @@ void tui_app_study(struct tui_app *a, const struct tui_study *s)
 
 /* -- the form of what runs ----------------------------------------------------------- */
 
-enum { BACKEND, DEVICE, SHAPE, DTYPE, THREADS, PACE, WEIGHTS };
+enum { BACKEND, DEVICE, SHAPE, DTYPE, MODE, WEIGHTS, PACE, THREADS };
 
 static const char any_device[] = "the first", all_devices[] = "all GPUs";
 
@@ -242,6 +242,37 @@ static bool parse_pace(const char *s, uint64_t *ret)
 		}
 	}
 	return false;
+}
+
+/* How launches follow one another, and how often; both of one field's making. */
+static bool take_rhythm(struct tui_modal *m, struct stress_config *c)
+{
+	c->mode = STRESS_ISOLATED;
+	for (unsigned i = 0; i < STRESS_MODES; i++) {
+		if (!strcmp(m->field[MODE].value, stress_mode_name(i))) {
+			c->mode = (enum stress_mode)i;
+		}
+	}
+	m->focus = MODE;
+	if (c->mode != STRESS_ISOLATED && *c->backend && strcmp(c->backend, "cuda") != 0) {
+		snprintf(m->error, sizeof(m->error),
+			"Launches are queued, or made a graph, by the cuda back end alone.");
+		return false;
+	}
+	m->focus = PACE;
+	if (!parse_pace(m->field[PACE].value, &c->paced_ns)) {
+		text_copy(m->error, sizeof(m->error),
+			"The pace is a time from 1us to an hour, such as 250us or 10ms, or nothing.");
+		return false;
+	}
+	/* A token's graph is waited for as a whole; what is queued is not. */
+	if (c->paced_ns && (c->mode == STRESS_QUEUED || (c->mode == STRESS_GRAPH && !c->layers))) {
+		snprintf(m->error, sizeof(m->error),
+			"A pace is for launches that are waited for one by one: a %s has many.",
+			c->mode == STRESS_GRAPH ? "graph" : "queue");
+		return false;
+	}
+	return true;
 }
 
 static bool take_form(struct tui_app *a, struct tui_modal *m)
@@ -279,10 +310,7 @@ static bool take_form(struct tui_app *a, struct tui_modal *m)
 		return false;
 	}
 	c.threads = (uint32_t)n;
-	if (!parse_pace(m->field[PACE].value, &c.paced_ns)) {
-		text_copy(m->error, sizeof(m->error),
-			"The pace is a time from 1us to an hour, such as 250us or 10ms, or nothing.");
-		m->focus = PACE;
+	if (!take_rhythm(m, &c)) {
 		return false;
 	}
 	if (c.threads && !strcmp(c.backend, "cuda")) {
@@ -345,19 +373,25 @@ void tui_app_edit(struct tui_app *a)
 		"Of the elements; sums are f32 in both.");
 	tui_field_choice(f, "f16");
 	tui_field_choice(f, "f32");
-	s[0] = '\0';
-	if (c->threads) {
-		snprintf(s, sizeof(s), "%u", c->threads);
+	f = tui_modal_field(m, "mode", stress_mode_name(c->mode),
+		"isolated: each launch is waited for. queued: many, waited for once. graph: the same "
+		"as a CUDA graph. cuda alone.");
+	for (unsigned i = 0; i < STRESS_MODES; i++) {
+		tui_field_choice(f, stress_mode_name(i));
 	}
-	tui_modal_field(m, "threads", s, "For cpu. Nothing: cores - 1.");
+	f = tui_modal_field(m, "weights", c->copies == 1 ? "hot" : "cold",
+		"cold: copies in turn, so that no cache holds the next; hot: one copy.");
+	tui_field_choice(f, "cold");
+	tui_field_choice(f, "hot");
 	s[0] = '\0';
 	if (c->paced_ns) {
 		snprintf(s, sizeof(s), "%gus", (double)c->paced_ns / 1e3);
 	}
 	tui_modal_field(m, "pace", s,
 		"One launch each 10ms or 250us, counted from when it was due. Nothing: back to back.");
-	f = tui_modal_field(m, "weights", c->copies == 1 ? "hot" : "cold",
-		"cold: copies in turn, so that no cache holds the next; hot: one copy.");
-	tui_field_choice(f, "cold");
-	tui_field_choice(f, "hot");
+	s[0] = '\0';
+	if (c->threads) {
+		snprintf(s, sizeof(s), "%u", c->threads);
+	}
+	tui_modal_field(m, "threads", s, "For cpu. Nothing: cores - 1.");
 }

@@ -173,9 +173,9 @@ static void draw_field(
 void tui_modal_draw(const struct tui_modal *m, struct tui_canvas *c, struct tui_rect r)
 {
 	static const char *const footer[] = {
-		[TUI_MODAL_NOTICE] = "Enter closes",
+		[TUI_MODAL_NOTICE] = "Enter close",
 		[TUI_MODAL_QUESTION] = "y yes   any other key no",
-		[TUI_MODAL_FORM] = "Enter takes it   Tab next   Esc leaves",
+		[TUI_MODAL_FORM] = "Enter take  Tab next  Esc leave",
 	};
 	if (m->kind == TUI_MODAL_NONE) {
 		return;
@@ -187,6 +187,12 @@ void tui_modal_draw(const struct tui_modal *m, struct tui_canvas *c, struct tui_
 	int help = *below ? tui_text_rows(c, w - 4, below) + 1 : 0;
 	int foot = m->nfield || help ? 2 : 1; /* TEXT has its blank line already */
 	int h = MIN(2 + text + (int)m->nfield + help + foot, r.h);
+	/* Where there is no room for all fields, those around the focus; what helps with it stays,
+	 * and blank lines go first. */
+	int gap = h < 2 + text + (int)m->nfield + help + foot ? 0 : 1;
+	int room = h - 2 - text - (help ? help - 1 + gap : 0) - (foot - 1 + gap);
+	int rows = MAX(MIN((int)m->nfield, room), MIN((int)m->nfield, 1));
+	int first = rows ? MAX((int)m->focus - rows + 1, 0) : 0;
 	struct tui_rect box = {r.x + (r.w - w) / 2, r.y + (r.h - h) / 2, w, h};
 	tui_fill(c, box, TUI_TEXT | TUI_ON(TUI_BG_BAR), ' ');
 	struct tui_rect in = tui_inset(tui_panel(c, box, TUI_TITLE, m->title, NULL), 1, 0);
@@ -194,11 +200,17 @@ void tui_modal_draw(const struct tui_modal *m, struct tui_canvas *c, struct tui_
 	if (*m->text) {
 		y += tui_text_wrap(c, in, y, TUI_TEXT, m->text) + 1;
 	}
-	for (size_t i = 0; i < m->nfield; i++) {
-		draw_field(&m->field[i], i == m->focus, c, in, y++);
+	for (int i = first; i < first + rows; i++) {
+		draw_field(&m->field[i], (size_t)i == m->focus, c, in, y++);
+	}
+	if (first > 0) {
+		tui_put(c, in, in.w - 1, y - rows, TUI_KEY, c->glyphs->up);
+	}
+	if (first + rows < (int)m->nfield) {
+		tui_put(c, in, in.w - 1, y - 1, TUI_KEY, c->glyphs->down);
 	}
 	if (*below) {
-		tui_text_wrap(c, in, y + 1, *m->error ? TUI_BAD : TUI_FAINT, below);
+		tui_text_wrap(c, in, y + gap, *m->error ? TUI_BAD : TUI_FAINT, below);
 	}
 	tui_text_fit(c, in, 0, in.h - 1, in.w, TUI_FAINT, footer[m->kind]);
 }

@@ -24,7 +24,11 @@ static const char *press(struct tui_app *a, const char *keys)
 		n++;
 	}
 	keys += text_utf8_decode(keys, n, &ch);
-	tui_app_key(a, (struct tui_input){.key = ch == '\n' ? (uint32_t)TUI_KEY_ENTER : ch});
+	ch = ch == '\n'   ? (uint32_t)TUI_KEY_ENTER
+	     : ch == '\t' ? (uint32_t)TUI_KEY_TAB
+	     : ch == 27   ? (uint32_t)TUI_KEY_ESCAPE
+			  : ch;
+	tui_app_key(a, (struct tui_input){.key = ch});
 	return keys;
 }
 

@@ -213,6 +213,19 @@ static void hear_hidden(void *data, const struct stress_event *e, const struct r
 	}
 }
 
+/* Launches that are queued have a device layer and no host layer of their own: what is there is
+ * drawn. */
+static void follow_layer(struct tui_app *a)
+{
+	const struct tui_live *l = &a->live;
+	for (int i = 0; l->samples && !l->has[a->layer] && i < TUI_LAYERS; i++) {
+		if (l->has[i]) {
+			a->layer = (enum tui_layer)i;
+			tui_window_forget(&a->window);
+		}
+	}
+}
+
 /* The GPUs that are not shown. */
 static void tick_fleet(struct tui_app *a)
 {
@@ -473,6 +486,7 @@ void tui_app_tick(struct tui_app *a, uint64_t now_ns)
 		a->dirty = true;
 	}
 	note_shown(a);
+	follow_layer(a);
 	tick_fleet(a);
 	tui_episodes_tick(&a->slow, a->live.worker ? (int)a->live.status.pid : 0, now_ns);
 	a->dirty |= tui_episodes_poll(&a->slow, now_ns);
