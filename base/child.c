@@ -66,8 +66,16 @@ ssize_t child_read(const struct child *c, void *buf, size_t size, uint64_t until
 		const uint64_t now = clock_ns();
 		struct pollfd p = {.fd = c->fd, .events = POLLIN};
 
-		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / 1000000 + 1)) == 0) {
+		if (now >= until_ns) {
 			return -ETIMEDOUT;
+		}
+		const int ready = poll(&p, 1, (int)((until_ns - now) / 1000000 + 1));
+
+		if (ready < 0 && errno != EINTR) {
+			return -errno;
+		}
+		if (ready <= 0) {
+			continue; /* a read would wait past the deadline */
 		}
 		const ssize_t n = read(c->fd, (char *)buf + have, size - have);
 

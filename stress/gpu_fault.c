@@ -88,8 +88,12 @@ int stress_gpu_compare_weights(
 	struct stress_gpu *g, uint32_t copy, struct stress_finding *f, struct why *why)
 {
 	_cleanup_free_ char *part = malloc(MIN(part_bytes, g->w_bytes));
-	int r = part ? 0 : -ENOMEM;
+	int r = 0;
 
+	if (!part) {
+		why_set(why, "no memory to compare the weights with");
+		return -ENOMEM;
+	}
 	for (size_t at = 0; r == 0 && at < g->w_bytes; at += part_bytes) {
 		const size_t n = MIN(part_bytes, g->w_bytes - at);
 

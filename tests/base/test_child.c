@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,27 @@ static void it_hangs(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* A signal ends the waiting early, and nothing waits past the deadline for it. */
+static void a_signal_while_waiting(void **state)
+{
+	(void)state;
+	struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;
+	const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+	struct child c = start("hang");
+	char buf[8];
+	sigaction(SIGALRM, &act, &old);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(child_read(&c, buf, 6, clock_ns() + 50000000), -ETIMEDOUT);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &old, NULL);
+	child_end(&c, true);
+}
+
 /* No descriptor of this process and no blocked signal. */
 static void nothing_is_handed_on(void **state)
 {
@@ -124,6 +146,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(its_answer_comes_in_pieces),
 		cmocka_unit_test(it_crashes),
 		cmocka_unit_test(it_hangs),
+		cmocka_unit_test(a_signal_while_waiting),
 		cmocka_unit_test(nothing_is_handed_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
