@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 
 /* The driver keeps two levels of folders; more is none of its. */
 enum { CACHE_DEPTH = 4 };
+
+static const char probe_name[] = ".barscope-cache-";
 
 const char *doctor_gpu_doing(enum doctor_gpu_step s)
 {
@@ -55,25 +58,6 @@ static char *cache_dir(void)
 	return text_steal(&t);
 }
 
-/* A folder in PATH, or in its nearest parent that is there; "" where none can be made. */
-static void make_probe(const char *path, char *ret, size_t size)
-{
-	_cleanup_free_ char *p = xstrdup(path);
-
-	*ret = '\0';
-	while (access(p, F_OK) < 0) {
-		char *slash = strrchr(p, '/');
-
-		if (!slash || slash == p) {
-			return;
-		}
-		*slash = '\0';
-	}
-	if ((size_t)snprintf(ret, size, "%s/.barscope-cache-XXXXXX", p) >= size || !mkdtemp(ret)) {
-		*ret = '\0';
-	}
-}
-
 /* Empties the folder FD, which is closed; how many files were in it. */
 static unsigned empty(int fd, unsigned depth)
 {
@@ -104,6 +88,74 @@ static unsigned empty(int fd, unsigned depth)
 		}
 	}
 	return n;
+}
+
+/* Folders of runs that a signal ended: nobody holds their locks any more. */
+static void sweep(const char *parent)
+{
+	_cleanup_dir_ DIR *d = opendir(parent);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, probe_name, sizeof(probe_name) - 1) != 0) {
+			continue;
+		}
+		const int fd = openat(
+			dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		const bool left = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+		if (left) {
+			empty(fd, CACHE_DEPTH);
+			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+}
+
+/*
+ * A folder in PATH, or in its nearest parent that is there; "" where none can be made. It is
+ * locked as long as the descriptor that is returned is open.
+ */
+static int make_probe(const char *path, char *ret, size_t size)
+{
+	_cleanup_free_ char *p = xstrdup(path);
+
+	*ret = '\0';
+	while (access(p, F_OK) < 0) {
+		char *slash = strrchr(p, '/');
+
+		if (!slash || slash == p) {
+			return -1;
+		}
+		*slash = '\0';
+	}
+	sweep(p);
+	if (strlen(p) + sizeof(probe_name) + 6 >= size) {
+		return -1;
+	}
+	/* Another's sweep may come between making it and locking it. */
+	for (int tries = 0; tries < 3; tries++) {
+		struct stat here, there;
+
+		snprintf(ret, size, "%s/%sXXXXXX", p, probe_name);
+		if (!mkdtemp(ret)) {
+			break;
+		}
+		const int fd = open(ret, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0) {
+			continue;
+		}
+		flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks nobody sweeps */
+		if (stat(ret, &there) == 0 && fstat(fd, &here) == 0 &&
+			here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
+			return fd;
+		}
+		close(fd);
+	}
+	*ret = '\0';
+	return -1;
 }
 
 /* Removes the folder that make_probe() made; how many files the driver put into it. */
@@ -189,9 +241,8 @@ void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
 	char probe[sizeof(ret->cache)] = "", variable[sizeof(probe) + 20] = "";
 	struct doctor_gpu g = {0}, k = {0};
 
-	if (where) {
-		make_probe(where, probe, sizeof(probe));
-	}
+	_cleanup_fd_ int lock = where ? make_probe(where, probe, sizeof(probe)) : -1;
+
 	snprintf(variable, sizeof(variable), "CUDA_CACHE_PATH=%s", probe);
 	_cleanup_free_ char **env = *probe ? environment_with(variable) : NULL;
 

@@ -131,6 +131,7 @@ static int probe(const char *dir, bool need_exec, unsigned *faults)
 		*faults |= fault_of(errno);
 		return errno;
 	}
+	unlink(name); /* it lives as long as FD: a signal leaves nothing behind */
 
 	static const char zeros[4096];
 	int error = 0;
@@ -154,7 +155,6 @@ static int probe(const char *dir, bool need_exec, unsigned *faults)
 			munmap(p, sizeof(zeros));
 		}
 	}
-	unlink(name);
 	return error;
 }
 

@@ -5,6 +5,7 @@
  * their own, in a namespace; where none is allowed that part is skipped and says so.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -355,6 +357,28 @@ static void the_cache_is_tried_and_left_as_it_was(void **state)
 	unsetenv("CUDA_CACHE_DISABLE");
 }
 
+/* A run that a signal ended leaves its folder; the next removes it, and none that is in use. */
+static void a_left_cache_is_removed(void **state)
+{
+	(void)state;
+	plant_healthy();
+	plant_folder("cuda/.barscope-cache-aaaaaa");
+	plant_folder("cuda/.barscope-cache-aaaaaa/9");
+	plant_file("cuda/.barscope-cache-aaaaaa/9/compiled", "of a kernel");
+	plant_folder("cuda/.barscope-cache-bbbbbb");
+	plant_folder("cuda/of-the-driver");
+	int other = open(plant_at("cuda/.barscope-cache-bbbbbb"), O_RDONLY | O_DIRECTORY);
+	assert_true(other >= 0);
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	struct doctor_report *r = plant_run();
+	assert_non_null(strstr(line(r, "driver.nvidia.jit")->tested, "keeps it"));
+	doctor_report_destroy(r);
+	assert_int_equal(access(plant_at("cuda/.barscope-cache-aaaaaa"), F_OK), -1);
+	assert_int_equal(access(plant_at("cuda/.barscope-cache-bbbbbb"), F_OK), 0);
+	assert_int_equal(access(plant_at("cuda/of-the-driver"), F_OK), 0);
+	close(other);
+}
+
 /* -- PCIe, clocks -------------------------------------------------------------------- */
 
 static void rebar_off(void **state)
@@ -542,6 +566,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_module),
 		cmocka_unit_test(a_compiler_that_fails_or_never_ends),
 		cmocka_unit_test(the_cache_is_tried_and_left_as_it_was),
+		cmocka_unit_test(a_left_cache_is_removed),
 		cmocka_unit_test(what_nvml_says),
 		cmocka_unit_test(rebar_off),
 		cmocka_unit_test(a_governor_that_saves_power),
