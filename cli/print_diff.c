@@ -24,16 +24,51 @@ static void print_changes(struct text *out, const struct pcie_changes *c, struct
 	}
 }
 
-static void print_device(struct text *out, const char *word, const struct pcie_device *d)
+/* D, by the name that another side gives it where its own has none. */
+static void print_named(
+	struct text *out, const char *word, const struct pcie_device *d, const char *other)
 {
 	char addr[PCIE_ADDR_MAX], line[256] = "";
 	cmd_append(line, sizeof(line), "%s%s  %s", word,
 		d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)",
-		d->name[0] ? d->name : "unnamed device");
+		d->name[0] ? d->name
+		: other[0] ? other
+			   : "unnamed device");
 	if (d->have_ids == PCIE_KNOWN && d->device) {
 		cmd_append(line, sizeof(line), " [%04x:%04x]", d->vendor, d->device);
 	}
 	cmd_wrapped(out, 0, 14, line);
+}
+
+static void print_device(struct text *out, const char *word, const struct pcie_device *d)
+{
+	print_named(out, word, d, "");
+}
+
+/* Devices that the other side's text does not name: each, or their addresses where there are many.
+ */
+static void print_unseen(
+	struct text *out, const char *side, const struct pcie_snapshot *s, const int *dev, size_t n)
+{
+	enum { EACH = 6 };
+	char addr[PCIE_ADDR_MAX], word[32];
+
+	snprintf(word, sizeof(word), "not in %s's text  ", side);
+	for (size_t i = 0; i < n && n <= EACH; i++) {
+		print_device(out, word, &s->dev[dev[i]]);
+	}
+	if (n <= EACH) {
+		return;
+	}
+	struct text t = {0};
+	text_addf(&t, "%s%zu devices:", word, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct pcie_device *d = &s->dev[dev[i]];
+		text_addf(&t, "%s %s", i ? "," : "",
+			d->addr.known ? pcie_addr_format(d->addr, addr) : "(no address)");
+	}
+	cmd_wrapped(out, 0, 14, t.s);
+	text_finish(&t);
 }
 
 void cmd_diff_print(struct text *out, const struct pcie_snapshot *a, const struct pcie_snapshot *b,
@@ -57,19 +92,15 @@ void cmd_diff_print(struct text *out, const struct pcie_snapshot *a, const struc
 	for (size_t i = 0; i < d->nfresh; i++) {
 		print_device(out, "new   ", &b->dev[d->fresh[i]]);
 	}
-	for (size_t i = 0; i < d->nonly_a; i++) {
-		print_device(out, "not in B's text  ", &a->dev[d->only_a[i]]);
-	}
-	for (size_t i = 0; i < d->nonly_b; i++) {
-		print_device(out, "not in A's text  ", &b->dev[d->only_b[i]]);
-	}
 	for (size_t i = 0; i < d->npair; i++) {
 		const struct pcie_pair *p = &d->pair[i];
-		print_device(out, "", &b->dev[p->b]);
+		print_named(out, "", &b->dev[p->b], a->dev[p->a].name);
 		if (p->moved) {
 			text_addf(
 				out, "    was at %s\n", pcie_addr_format(a->dev[p->a].addr, addr));
 		}
 		print_changes(out, &p->changes, style);
 	}
+	print_unseen(out, "B", a, d->only_a, d->nonly_a);
+	print_unseen(out, "A", b, d->only_b, d->nonly_b);
 }

@@ -383,7 +383,10 @@ static bool set_by_plan(struct pcie_judge *j)
 			     .fit[p->applies[PCIE_PLAN_TIGHT] ? PCIE_PLAN_TIGHT : PCIE_PLAN_LEGACY];
 		text_size(p->gpu[0].target, target);
 		text_size(f->need, need);
-		text_size(f->have, have);
+		snprintf(have, sizeof(have), "nothing");
+		if (f->have) {
+			text_size(f->have, have);
+		}
 	}
 	switch (f ? f->block : PCIE_PLAN_OPEN) {
 	case PCIE_PLAN_PINNED:

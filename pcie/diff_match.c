@@ -122,6 +122,31 @@ bool pcie_diff_same_board(const struct pcie_device *a, const struct pcie_device 
 		       (a->subdevice == b->subdevice || !a->subdevice || !b->subdevice));
 }
 
+/* "Intel Corporation Device 56a0": a name list without the device gives its number. */
+static bool name_tells_id(const char *name, uint16_t device)
+{
+	const char *p = strstr(name, "Device ");
+	unsigned id;
+	int n = 0;
+	return p && sscanf(p, "Device %4x%n", &id, &n) == 1 && n == 11 && !p[11] && id == device;
+}
+
+/* Neither side says that it is another thing: one may have no ids, and a name. */
+static bool same_thing(const struct key *a, const struct key *b)
+{
+	bool ids_a = a->d->have_ids == PCIE_KNOWN && a->d->device;
+	bool ids_b = b->d->have_ids == PCIE_KNOWN && b->d->device;
+
+	if (!a->identity[0] || !b->identity[0] || !strcmp(a->identity, b->identity)) {
+		return true;
+	}
+	if (ids_a == ids_b) {
+		return false;
+	}
+	const struct pcie_device *with = ids_a ? a->d : b->d, *named = ids_a ? b->d : a->d;
+	return !strcmp(with->name, named->name) || name_tells_id(named->name, with->device);
+}
+
 /*
  * Same place and the same thing in it (or a thing that one side cannot name). STRICT: not
  * where both sides know the board, and it is another.
@@ -137,12 +162,32 @@ static void match_places(struct keys *a, struct keys *b, bool strict, int *to, i
 			continue;
 		}
 		struct key *x = &a->k[i++], *y = &b->k[k++];
-		bool same = !x->identity[0] || !y->identity[0] || !strcmp(x->identity, y->identity);
-		if (x->place[0] && same && !x->taken && !y->taken &&
+		if (x->place[0] && same_thing(x, y) && !x->taken && !y->taken &&
 			(!strict || pcie_diff_same_board(x->d, y->d))) {
 			join(x, y, to, from);
 		}
 	}
+}
+
+/* The same thing at the same address, where one side does not know the tree above it. */
+static void match_addresses(
+	struct keys *a, struct keys *b, const struct pcie_snapshot *sb, int *to, int *from)
+{
+	struct key **at = xcalloc(b->n + 1, sizeof(struct key *)); /* by device */
+	for (size_t i = 0; i < b->n; i++) {
+		at[b->k[i].dev] = &b->k[i];
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		struct key *x = &a->k[i];
+		int dev = x->d->addr.known && !x->taken ? pcie_snapshot_find(sb, x->d->addr) : -1;
+		struct key *y = dev >= 0 ? at[dev] : NULL;
+		bool open =
+			y && (!strncmp(x->place, "under ", 6) || !strncmp(y->place, "under ", 6));
+		if (open && !y->taken && same_thing(x, y) && pcie_diff_same_board(x->d, y->d)) {
+			join(x, y, to, from);
+		}
+	}
+	free(at);
 }
 
 /* Puts the keys in the order of their boards, or of their identities. */
@@ -204,6 +249,7 @@ void pcie_diff_match(
 	}
 	/* The same board first, here or elsewhere; then another board of the same chip. */
 	match_places(&ka, &kb, true, to, from);
+	match_addresses(&ka, &kb, b, to, from);
 	match_identities(&ka, &kb, true, to, from);
 	match_places(&ka, &kb, false, to, from);
 	match_identities(&ka, &kb, false, to, from);

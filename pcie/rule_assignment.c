@@ -125,7 +125,8 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 	if (n.by_register) {
 		pcie_evidence(v, "B7", "registers",
-			"%u memory BARs, each with an address in its register", n.placed);
+			"%u memory BAR%s, each with an address in its register", n.placed,
+			n.placed == 1 ? "" : "s");
 		pcie_against(v, "F10", "registers",
 			"the kernel may have rejected what a register holds: its own list was not read");
 		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
@@ -137,15 +138,16 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 	bool sure = j->all_slots_seen && (!n.blank || j->s->log == PCIE_LOG_COMPLETE);
 	if (j->all_slots_seen) {
 		pcie_evidence(v, "B6", "sysfs and config space",
-			"%u memory BARs, each with an address in the kernel's view", n.placed);
+			"%u memory BAR%s, each with an address in the kernel's view", n.placed,
+			n.placed == 1 ? "" : "s");
 		if (!sure) {
 			pcie_against(v, "F7", "registers",
 				"a 32-bit BAR that failed leaves a register of zero, like one that is "
 				"not there: only the boot log would tell");
 		}
 	} else {
-		pcie_evidence(v, "B6", "the BARs shown", "%u memory BARs, each with an address",
-			n.placed);
+		pcie_evidence(v, "B6", "the BARs shown", "%u memory BAR%s, each with an address",
+			n.placed, n.placed == 1 ? "" : "s");
 		pcie_against(v, "F6", "text", "a text may leave out a BAR that failed");
 	}
 	pcie_say(v, "ok", sure ? PCIE_PROVEN : PCIE_LIKELY, PCIE_LEVEL_GOOD,

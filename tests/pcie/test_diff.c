@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "machines.h"
 #include "pcie/diff.h"
 #include "pcie/witness.h"
@@ -381,6 +382,47 @@ static void excerpt_is_no_loss(void **state)
 	free(whole_text);
 }
 
+/*
+ * A listing with names and no ids beside a log with ids: the same devices, by name, by the number
+ * in a name that the list lacks, or by address alone; another name is another device.
+ */
+static void names_beside_ids(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *log_name;
+		uint16_t device;
+		bool same;
+	} row[] = {
+		{"GA102 [GeForce RTX 3090]", "GA102 [GeForce RTX 3090]", 0x2204, true},
+		{"NVIDIA Corporation Device 2204", "GA102 [GeForce RTX 3090]", 0x2204, true},
+		{"NVIDIA Corporation Device 2205", "GA102 [GeForce RTX 3090]", 0x2204, false},
+		{"AD102 [GeForce RTX 4090]", "GA102 [GeForce RTX 3090]", 0x2204, false},
+		{"GA102 [GeForce RTX 3090]", "", 0, true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct pcie_snapshot *s[2];
+		for (int side = 0; side < 2; side++) {
+			struct pcie_addr addr = {.known = true, .bus = 0x2f};
+			s[side] = pcie_snapshot_create("text");
+			struct pcie_device *d = pcie_snapshot_add(s[side], addr);
+			text_copy(d->name, sizeof(d->name), side ? row[i].log_name : row[i].name);
+			d->have_ids = side && row[i].device ? PCIE_KNOWN : PCIE_UNKNOWN;
+			d->vendor = 0x10de;
+			d->device = row[i].device;
+			pcie_snapshot_settle(s[side]);
+		}
+		struct pcie_diff *d = pcie_diff_create(s[0], s[1]);
+		if (d->matched != row[i].same) {
+			fail_msg("\"%s\" and %04x \"%s\": %zu matched", row[i].name, row[i].device,
+				row[i].log_name, d->matched);
+		}
+		pcie_diff_destroy(d);
+		pcie_snapshot_destroy(s[0]);
+		pcie_snapshot_destroy(s[1]);
+	}
+}
+
 /* A fact that one side does not know is no change: a paste beside a live machine. */
 static void unknown_is_no_change(void **state)
 {
@@ -431,6 +473,7 @@ int main(void)
 		cmocka_unit_test(another_card),
 		cmocka_unit_test(another_board),
 		cmocka_unit_test(excerpt_is_no_loss),
+		cmocka_unit_test(names_beside_ids),
 		cmocka_unit_test(unknown_is_no_change),
 		cmocka_unit_test(random_pairs),
 	};
