@@ -45,14 +45,15 @@ static void draw_row(
 	const struct tui_app *a = data;
 	const struct doctor_line *l = line_at(a, i);
 	(void)at_cursor;
+	enum { GROUP = 16 }; /* the longest name */
 	/* A group is named at its first line. */
 	bool first = i == 0 || line_at(a, i - 1)->group != l->group;
 	int x = 2;
 	if (row.w >= 70) {
 		if (first) {
-			tui_text_fit(c, row, x, 0, 11, TUI_TITLE, doctor_group_name(l->group));
+			tui_text_fit(c, row, x, 0, GROUP, TUI_TITLE, doctor_group_name(l->group));
 		}
-		x += 12;
+		x += GROUP + 1;
 	}
 	struct look k = look_of(c->glyphs, l->result);
 	tui_put(c, row, x, 0, k.style, k.glyph);

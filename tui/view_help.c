@@ -12,7 +12,7 @@ static const struct chapter chapters[] = {
 	{"Everywhere",
 		{{"1 … 8", "the views; also Tab, Shift-Tab"}, {"s", "start or stop the stress"},
 			{"p", "pause, go on; also space"},
-			{"e", "what runs: back end, shape, threads, pace"},
+			{"e", "what runs: back end, device, shape, mode, pace"},
 			{"b", "what is shown becomes the baseline"},
 			{"R", "record what runs under a label; again: end it"},
 			{"D", "when all GPUs run: show the next one"},

@@ -148,8 +148,8 @@ static void draw_layers(const struct tui_app *a, struct tui_canvas *c, struct tu
 	if (y == 0) {
 		tui_text(c, r, 0, 0, TUI_FAINT, "no samples");
 	} else if (y == 1 && r.h > 1) {
-		tui_text_fit(
-			c, r, 2, 1, r.w - 2, TUI_FAINT, "this back end has the host layer only");
+		tui_text_fit(c, r, 2, 1, r.w - 2, TUI_FAINT,
+			r.w < 40 ? "the host layer only" : "this back end has the host layer only");
 	}
 }
 

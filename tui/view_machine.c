@@ -75,7 +75,7 @@ static void draw_row(
 	} else {
 		text_copy(tail, sizeof(tail), d->have_driver == PCIE_KNOWN ? d->driver : "");
 	}
-	int w = row.w >= 60 ? MIN(tui_text_width(c, tail), row.w / 3) : 0;
+	int w = row.w >= 60 ? MIN(tui_text_width(c, tail), row.w * 2 / 5) : 0;
 	tui_text_fit(c, row, row.w - 1 - w, 0, w, TUI_FAINT, tail);
 	const char *name = *d->name ? d->name : "(no name known)";
 	tui_text_fit(c, row, x, 0, row.w - x - w - 2, gpu ? TUI_STRONG : TUI_TEXT, name);

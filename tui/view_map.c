@@ -69,13 +69,19 @@ static struct ruler ruler_of(const struct tui_app *a, int w)
 
 struct columns {
 	int what, size, ruler; /* x of each */
+	bool kind;             /* a column of its own */
 	int ruler_w;
 };
 
 static struct columns columns_of(int w)
 {
-	struct columns k = {.what = 11};
+	struct columns k = {.what = 11, .kind = true};
 	int what = w >= 120 ? 40 : w >= 76 ? 26 : MAX(w - 38, 10);
+	if (w < 60) { /* addresses need the room: the names of windows and BARs say what they are */
+		what += k.what - 2;
+		k.what = 2;
+		k.kind = false;
+	}
 	k.size = k.what + what + 1;
 	k.ruler = k.size + 11;
 	k.ruler_w = MAX(w - k.ruler - 1, 0);
@@ -107,11 +113,17 @@ static void draw_row(
 	struct columns k = columns_of(row.w);
 	char t[TEXT_SIZE_MAX];
 	(void)at_cursor;
-	tui_text(c, row, 2, 0, kinds[m->kind].style, kinds[m->kind].name);
-	int x = k.what + (int)MIN(m->depth * 2, 12);
+	int x = k.what + (int)MIN(m->depth * 2, k.kind ? 12 : 4);
+	bool named = m->kind == PCIE_MAP_WINDOW || m->kind == PCIE_MAP_BAR;
+	if (k.kind || !named) {
+		int end = tui_text(
+			c, row, k.kind ? 2 : x, 0, kinds[m->kind].style, kinds[m->kind].name);
+		x = k.kind ? x : end + 1;
+	}
+	bool first_domain = !strncmp(m->what, "0000:", 5);
 	/* The kind stands before it already. */
 	size_t skip = strlen(kinds[m->kind].name);
-	const char *what = m->what;
+	const char *what = m->what + (!k.kind && first_domain ? 5 : 0);
 	if (!strncmp(what, kinds[m->kind].name, skip)) {
 		what += skip + strspn(what + skip, " ");
 		what += !strncmp(what, "of ", 3) ? 3 : 0;
@@ -130,7 +142,9 @@ static void draw_marks(const struct tui_app *a, struct tui_canvas *c, struct tui
 	struct columns k = columns_of(row.w);
 	struct tui_rect r = {row.x + k.ruler, row.y, k.ruler_w, 1};
 	struct ruler ruler = ruler_of(a, k.ruler_w);
-	tui_text(c, row, 2, 0, TUI_FAINT, "kind");
+	if (k.kind) {
+		tui_text(c, row, 2, 0, TUI_FAINT, "kind");
+	}
 	tui_text(c, row, k.what, 0, TUI_FAINT, "what");
 	tui_text(c, row, k.size + 5, 0, TUI_FAINT, "size");
 	char t[40];
@@ -147,7 +161,8 @@ static void draw_marks(const struct tui_app *a, struct tui_canvas *c, struct tui
 		int x = (int)place(&ruler, ldexp(1, bits));
 		snprintf(t, sizeof(t), "%d%c", 1 << (bits % 10), units[bits / 10 - 1]);
 		bool four = bits == 32;
-		if (x >= 0 && (x >= free_from || four)) {
+		bool fits = x >= 0 && x + (int)strlen(t) <= r.w;
+		if (fits && (x >= free_from || four)) {
 			free_from = tui_text(c, r, x, 0, four ? TUI_EVENT : TUI_FAINT, t) + 2;
 		}
 	}

@@ -113,8 +113,10 @@ static void draw_row(
 		tui_text_fit(c, row, x, 0, row.w - x - 22, TUI_TEXT, s);
 	}
 	if (k->n && row.w >= 60) {
-		snprintf(s, sizeof(s), "%s  ±%.1f %%", text_ns(k->p50, t), k->band * 100);
+		/* Both in a column of their own. */
+		snprintf(s, sizeof(s), "±%.1f %%", k->band * 100);
 		tui_text_right(c, row, 1, 0, TUI_STRONG, s);
+		tui_text_right(c, row, 11, 0, TUI_STRONG, text_ns(k->p50, t));
 	}
 }
 
