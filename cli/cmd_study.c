@@ -15,6 +15,7 @@
 #include "cli/stress.h"
 #include "cli/study.h"
 #include "pcie/verdict.h"
+#include "runs/session.h"
 
 static const char help[] =
 	"usage: barscope study new NAME --change TEXT [--fact FACT] [--boots N] [-- STRESS OPTIONS]\n"
@@ -42,6 +43,21 @@ static const char help[] =
 	"\nExit status of report: 0 better, or no difference shown; 1 worse; 2 not comparable, or a\n"
 	"description only.\n";
 
+/* How much boots differ by themselves, for the shape that is tested. */
+static int load_noise(struct runs_store *s, struct cmd_study *st, struct why *why)
+{
+	const struct js *shapes = js_get(st->options, "shapes");
+	struct cmd_stress_options o;
+	struct runs_info like = {0};
+	int status;
+	if (!cmd_study_stress(st, js_len(shapes) ? js_str(js_at(shapes, 0)) : NULL, &o, &status)) {
+		why_set(why, "the study's stress options cannot be used");
+		return -EINVAL;
+	}
+	runs_info_configured(&like, &o.config);
+	return runs_floor_study(s, st->study.id, &like, &st->noise, why);
+}
+
 int cmd_study_load(struct runs_store *s, const char *name, struct cmd_study *ret, struct why *why)
 {
 	struct cmd_study st = {0};
@@ -51,6 +67,9 @@ int cmd_study_load(struct runs_store *s, const char *name, struct cmd_study *ret
 	}
 	if (!r) {
 		r = js_parse(st.study.options, strlen(st.study.options), &st.options, why);
+	}
+	if (!r) {
+		r = load_noise(s, &st, why);
 	}
 	if (r) {
 		cmd_study_finish(&st);

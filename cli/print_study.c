@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/layout.h"
 #include "cli/print_runs.h"
 #include "cli/study.h"
 
@@ -11,20 +12,58 @@ void cmd_study_next(struct text *t, const struct cmd_study *s)
 	runs_study_say_next(&s->study, &s->boots, t);
 }
 
-/* ln of the mean band of each measured boot is in the runs; here only what the plan promises. */
-static void print_power(struct text *t, const struct runs_study *s)
+static void add_source(struct text *t, const struct runs_noise *n)
 {
-	double half = runs_boots_detectable(s->boots, 0.2, 0.5);
-	double most = runs_boots_detectable(s->boots, 0.2, 0.8);
-	if (isinf(half)) {
-		text_addf(
-			t, "%u boots a side can carry no verdict: a description only.\n", s->boots);
-	} else {
-		text_addf(t,
-			"%u + %u boots whose spreads differ by 20 %% by themselves find a spread ratio "
-			"of %.1f half of the time, of %.1f in four of five.\n",
-			s->boots, s->boots, half, most);
+	switch (n->from) {
+	case RUNS_NOISE_STUDY:
+		text_addf(t, "measured in the %zu boots filed so far", n->boots);
+		break;
+	case RUNS_NOISE_STORE:
+		text_addf(t, "measured in %zu earlier boots of this machine", n->boots);
+		break;
+	default:
+		text_addf(t, "assumed: neither this study nor the store has %d boots of one state",
+			RUNS_NOISE_BOOTS);
 	}
+}
+
+void cmd_study_power(struct text *t, const struct cmd_study *s)
+{
+	const uint32_t boots = s->study.boots;
+	double half = runs_boots_detectable(boots, s->noise.log_sd, 0.5);
+	double most = runs_boots_detectable(boots, s->noise.log_sd, 0.8);
+	if (isinf(half)) {
+		text_addf(t, "%u boots a side can carry no verdict: a description only.\n", boots);
+		return;
+	}
+	struct text line = {0};
+	text_addf(&line, "%u + %u boots whose spreads differ by a factor of %.2f by themselves (",
+		boots, boots, exp(s->noise.log_sd));
+	add_source(&line, &s->noise);
+	text_addf(&line, ") find a spread ratio of %.2f half of the time, of %.2f in four of five.",
+		half, most);
+	cmd_wrapped(t, 0, 2, line.s);
+	text_finish(&line);
+}
+
+static struct js *power_json(const struct cmd_study *s)
+{
+	static const char *const from[] = {
+		[RUNS_NOISE_ASSUMED] = "assumed",
+		[RUNS_NOISE_STUDY] = "study",
+		[RUNS_NOISE_STORE] = "store",
+	};
+	struct js *j = js_object();
+	js_set_str(j, "from", from[s->noise.from]);
+	js_set_int(j, "boots", (int64_t)s->noise.boots);
+	js_set_real(j, "log_sd", s->noise.log_sd);
+	double half = runs_boots_detectable(s->study.boots, s->noise.log_sd, 0.5);
+	if (!isinf(half)) {
+		js_set_real(j, "ratio_half", half);
+		js_set_real(j, "ratio_most",
+			runs_boots_detectable(s->study.boots, s->noise.log_sd, 0.8));
+	}
+	return j;
 }
 
 void cmd_study_print(struct text *t, const struct cmd_study *s, struct cmd_style style)
@@ -39,7 +78,7 @@ void cmd_study_print(struct text *t, const struct cmd_study *s, struct cmd_style
 	} else {
 		text_add(t, "each boot is filed by hand (--side)\n");
 	}
-	print_power(t, st);
+	cmd_study_power(t, s);
 	for (size_t i = 0; i < s->boots.n; i++) {
 		const struct runs_study_boot *b = &s->boots.boot[i];
 		text_addf(t, "  %2zu  %c  %-8.8s  %s  %-13s %zu runs%s%s%s%s\n", i + 1, b->side,
@@ -60,6 +99,7 @@ struct js *cmd_study_json(const struct cmd_study *s)
 		js_set_str(j, "fact", s->study.fact);
 	}
 	js_set_int(j, "boots_a_side", s->study.boots);
+	js_set(j, "noise", power_json(s));
 	for (size_t i = 0; i < s->boots.n; i++) {
 		const struct runs_study_boot *b = &s->boots.boot[i];
 		struct js *o = js_object();

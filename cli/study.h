@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/style.h"
 #include "pcie/snapshot.h"
+#include "runs/floor.h"
 #include "runs/study.h"
 
 enum { CMD_STUDY_ARGS = 64 };
@@ -27,11 +28,20 @@ struct cmd_study {
 	struct runs_study study;
 	struct runs_study_boots boots;
 	struct js *options; /* of the study, parsed */
-	char boot_id[40];   /* the running one */
+	struct runs_noise noise;
+	char boot_id[40]; /* the running one */
 };
 
 int cmd_study_load(struct runs_store *s, const char *name, struct cmd_study *ret, struct why *why);
 void cmd_study_finish(struct cmd_study *s);
+
+/*
+ * The options of a run of SHAPE (NULL: as they stand), parsed as "barscope stress" does it; false,
+ * with *STATUS, after a sentence.
+ */
+struct cmd_stress_options;
+bool cmd_study_stress(
+	const struct cmd_study *s, const char *shape, struct cmd_stress_options *ret, int *status);
 
 /*
  * What the fact is on this machine: a verdict's answer of the GPU (GPU: its address, "" the
@@ -48,5 +58,7 @@ int cmd_study_report(const struct cmd_study_options *o);
 /* What is there, and what to do next. */
 void cmd_study_print(struct text *t, const struct cmd_study *s, struct cmd_style style);
 struct js *cmd_study_json(const struct cmd_study *s);
+/* The smallest effect that the plan would find, and whether its noise is measured or assumed. */
+void cmd_study_power(struct text *t, const struct cmd_study *s);
 /* "now boot with it ON (B): 3 of 8", or that the study is complete. */
 void cmd_study_next(struct text *t, const struct cmd_study *s);

@@ -65,8 +65,7 @@ void cmd_study_fact(const char *fact, const char *gpu, char *ret, size_t size)
 	pcie_snapshot_destroy(s);
 }
 
-/* The options of a run of SHAPE (NULL: as they stand), parsed as "barscope stress" does it. */
-static bool stress_options(
+bool cmd_study_stress(
 	const struct cmd_study *s, const char *shape, struct cmd_stress_options *ret, int *status)
 {
 	char *argv[CMD_STUDY_ARGS + 4];
@@ -99,7 +98,7 @@ static int warm_up(const struct cmd_study *s, struct why *why)
 		struct cmd_stress_loop *loop;
 		struct cmd_stress_result r;
 		int status;
-		if (!stress_options(s, NULL, &o, &status)) {
+		if (!cmd_study_stress(s, NULL, &o, &status)) {
 			return status;
 		}
 		o.duration_ns = window_ns;
@@ -139,7 +138,7 @@ static int64_t measure(
 	struct cmd_stress_result r;
 	char label[64];
 	int status;
-	if (!stress_options(s, shape, &o, &status)) {
+	if (!cmd_study_stress(s, shape, &o, &status)) {
 		return -status;
 	}
 	snprintf(label, sizeof(label), "%s/%c", s->study.name, side);
@@ -272,19 +271,23 @@ static bool could_start(const struct cmd_study *s)
 	return false;
 }
 
-static int say_next(const struct cmd_study_options *o, struct cmd_study *s)
+static int say_next(const struct cmd_study_options *o)
 {
 	_cleanup_store_ struct runs_store *st = NULL;
 	char boot_id[RUNS_BOOT_ID_MAX];
+	struct cmd_study now = {0};
 	struct why why;
 	struct text t = {0};
-	if (!cmd_store_open(o->store, RUNS_STORE_READ, &st, boot_id, &why)) {
-		runs_study_boots_finish(&s->boots);
-		if (runs_study_load_boots(st, s->study.id, &s->boots, &why)) {
-			return cmd_fail(EXIT_USAGE, "%s", why.text);
-		}
+	int r = cmd_store_open(o->store, RUNS_STORE_READ, &st, boot_id, &why);
+	if (!r) {
+		r = cmd_study_load(st, o->arg[0], &now, &why);
 	}
-	cmd_study_next(&t, s);
+	if (r) {
+		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	cmd_study_power(&t, &now);
+	cmd_study_next(&t, &now);
+	cmd_study_finish(&now);
 	_cleanup_free_ char *out = text_steal(&t);
 	return cmd_print(out);
 }
@@ -300,7 +303,7 @@ static int run_boot(const struct cmd_study_options *o, struct cmd_study *s)
 	}
 	if (b.outcome != RUNS_UNFINISHED) {
 		fprintf(stderr, "this boot is filed already, as %c\n", b.side);
-		return say_next(o, s);
+		return say_next(o);
 	}
 	int status = EXIT_USAGE;
 	b.side = side_of(s, o, b.value, sizeof(b.value), &status);
@@ -341,7 +344,7 @@ static int run_boot(const struct cmd_study_options *o, struct cmd_study *s)
 	}
 	fprintf(stderr, "this boot is filed as %c: %s%s%s\n", b.side, runs_outcome_name(b.outcome),
 		*b.why ? ": " : "", b.why);
-	return say_next(o, s);
+	return say_next(o);
 }
 
 int cmd_study_run(const struct cmd_study_options *o)

@@ -10,8 +10,10 @@
 #include "base/macros.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "runs/study.h"
 
 enum { NEWEST = 400 };
+static const double assumed = 0.2;
 
 struct value {
 	char label[64], boot[40];
@@ -61,6 +63,7 @@ static double pool_sd(const struct pool *p)
 static void judge(struct value *v, size_t n, struct runs_floor *ret)
 {
 	struct pool boots = {0}, runs = {0};
+	size_t of_label = 0;
 	sort_array(v, n, sizeof(*v), by_label_and_boot);
 	*ret = (struct runs_floor){.runs = n};
 	for (size_t i = 0; i < n; i++) {
@@ -69,9 +72,12 @@ static void judge(struct value *v, size_t n, struct runs_floor *ret)
 		if (last || by_label_and_boot(&v[i], &v[i + 1]) != 0) {
 			pool_add(&boots, pool_close(&runs));
 			ret->boots++;
+			of_label++;
+			ret->most = MAX(ret->most, of_label);
 		}
 		if (last || strcmp(v[i].label, v[i + 1].label) != 0) {
 			pool_close(&boots);
+			of_label = 0;
 		}
 	}
 	ret->between_boots = pool_sd(&boots);
@@ -81,23 +87,23 @@ static void judge(struct value *v, size_t n, struct runs_floor *ret)
 static bool is_like(const struct runs_info *r, const struct runs_info *like)
 {
 	bool chosen = *like->backend && strcmp(like->backend, "auto") != 0;
-	return (r->state == RUNS_DONE || r->state == RUNS_STOPPED) &&
+	return (r->state == RUNS_DONE || r->state == RUNS_STOPPED) && !r->imported &&
 	       (!chosen || !strcmp(r->backend, like->backend)) && !strcmp(r->shape, like->shape) &&
 	       !strcmp(r->dtype, like->dtype) && r->paced_ns == like->paced_ns;
 }
 
-int runs_floor_load(
-	struct runs_store *s, const struct runs_info *like, struct runs_floor *ret, struct why *why)
+/* The floor of those in L that are like LIKE, the latest ones. */
+static int floor_of(struct runs_store *s, const struct runs_list *l, const struct runs_info *like,
+	struct runs_floor *ret, struct why *why)
 {
-	_cleanup_runs_ struct runs_list l = {0};
 	struct runs_info alike = *like;
-	int r = runs_info_list(s, NULL, NULL, &l, why);
 	_cleanup_free_ struct value *v = xcalloc(NEWEST, sizeof(*v));
 	size_t n = 0;
+	int r = 0;
 	struct runs_hist h;
 	runs_hist_init(&h, RUNS_HIST_1PCT);
-	for (size_t i = l.n; !r && i-- > 0 && n < NEWEST;) {
-		const struct runs_info *run = &l.run[i];
+	for (size_t i = l->n; !r && i-- > 0 && n < NEWEST;) {
+		const struct runs_info *run = &l->run[i];
 		if (!is_like(run, &alike)) {
 			continue;
 		}
@@ -118,4 +124,37 @@ int runs_floor_load(
 		judge(v, n, ret);
 	}
 	return r;
+}
+
+int runs_floor_load(
+	struct runs_store *s, const struct runs_info *like, struct runs_floor *ret, struct why *why)
+{
+	_cleanup_runs_ struct runs_list l = {0};
+	int r = runs_info_list(s, NULL, NULL, &l, why);
+	return r ? r : floor_of(s, &l, like, ret, why);
+}
+
+int runs_floor_study(struct runs_store *s, int64_t study, const struct runs_info *like,
+	struct runs_noise *ret, struct why *why)
+{
+	_cleanup_runs_ struct runs_list filed = {0};
+	struct runs_floor f;
+	enum runs_noise_from from = RUNS_NOISE_STUDY;
+	int r = runs_study_runs(s, study, 0, &filed, why);
+	if (!r) {
+		r = floor_of(s, &filed, like, &f, why);
+	}
+	if (!r && f.most < RUNS_NOISE_BOOTS) {
+		from = RUNS_NOISE_STORE;
+		r = runs_floor_load(s, like, &f, why);
+	}
+	if (r) {
+		return r;
+	}
+	if (f.most < RUNS_NOISE_BOOTS || isnan(f.between_boots)) {
+		*ret = (struct runs_noise){RUNS_NOISE_ASSUMED, 0, assumed};
+	} else {
+		*ret = (struct runs_noise){from, f.boots, f.between_boots};
+	}
+	return 0;
 }

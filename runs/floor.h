@@ -13,6 +13,7 @@
 
 struct runs_floor {
 	size_t boots, runs;   /* that were looked at */
+	size_t most;          /* boots of the label that has most of them */
 	double between_boots; /* standard deviation of ln(band); NaN: no label has two boots */
 	double within_boot;   /* between runs of one boot and label; NaN: none has two runs */
 };
@@ -23,3 +24,26 @@ struct runs_floor {
  */
 int runs_floor_load(struct runs_store *s, const struct runs_info *like, struct runs_floor *ret,
 	struct why *why);
+
+enum { RUNS_NOISE_BOOTS = 3 }; /* of one label, before its noise counts as measured */
+
+enum runs_noise_from {
+	RUNS_NOISE_ASSUMED, /* nothing is known: what boots often differ by */
+	RUNS_NOISE_STUDY,   /* the boots that the study has filed */
+	RUNS_NOISE_STORE,   /* earlier runs of this machine */
+};
+
+struct runs_noise {
+	enum runs_noise_from from;
+	size_t boots;  /* that it comes from; 0: assumed */
+	double log_sd; /* standard deviation of ln(band) between boots of one side */
+};
+
+/*
+ * What a plan's smallest effect follows from: the noise between the boots of STUDY as soon as one
+ * side has three, else that between boots of one label in the store, if three have one, else 0.2.
+ * LIKE is the configuration of the shape that is tested. Runs that were imported are another
+ * machine's.
+ */
+int runs_floor_study(struct runs_store *s, int64_t study, const struct runs_info *like,
+	struct runs_noise *ret, struct why *why);

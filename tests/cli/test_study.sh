@@ -56,6 +56,7 @@ expect 0 'usage' study --help
 expect 0 'boot with the governor OFF \(A\).*: 1 of 8' study new gov --change 'the governor' \
     --fact env.governor --warmup 30 "${stress[@]}"
 expect 3 'already' study new gov --change x
+expect 0 'assumed' study status gov
 expect 3 "no study 'other'" study run other
 expect 2 'no measured boot on A' study report gov
 expect 0 'filed as A: measured' study run gov
@@ -74,6 +75,10 @@ for b in 4:performance 5:performance 6:powersave 7:powersave; do
     expect 0 'filed as' study run gov
 done
 expect 2 '4 and 3 boots are a description' study report gov
+# Three boots of a side tell how much boots differ by themselves.
+expect 0 'filed so far' study status gov
+expect 0 '"from": "study"' study status gov --json
+expect 0 '"ratio_most": 1\.' study status gov --json
 # Killed in the middle: the next call goes on where it stopped.
 boot 8 performance
 "$BARSCOPE" study run gov >/dev/null 2>&1 &
@@ -103,6 +108,8 @@ expect 2 '' compare "$dir/a.barscope" study:gov/B
 
 # Not told by the machine: by hand or not at all.
 expect 0 '1 of 8' study new blind --change x --fact above4g.aperture "${stress[@]}"
+expect 0 '"from": "store"' study status blind --json
+expect 0 '"boots": 8' study status blind --json
 expect 2 'cannot be told on this machine' study run blind
 expect 0 'filed as A' study run blind --side A
 expect 0 '1 of 2' study new hand --change x --boots 1 --restarts 1 "${stress[@]}"
