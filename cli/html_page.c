@@ -38,6 +38,11 @@ static void add_side(struct text *t, int side, const struct runs_side *s)
 			text_addf(t, "<p>run %lld: %llu samples dropped</p>\n",
 				(long long)m->info.id, (unsigned long long)m->totals.dropped);
 		}
+		if (m->totals.events_lost) {
+			text_addf(t,
+				"<p>run %lld: %llu events lost: causes of slow episodes may be missing</p>\n",
+				(long long)m->info.id, (unsigned long long)m->totals.events_lost);
+		}
 		if (m->totals.mismatches) {
 			text_addf(t, "<p class=\"worse\">run %lld: %llu wrong outputs</p>\n",
 				(long long)m->info.id, (unsigned long long)m->totals.mismatches);

@@ -44,6 +44,7 @@ static struct js *side_json(const struct runs_side *s)
 		js_set_str(r, "shape", m->info.shape);
 		js_set_str(r, "device", m->info.device);
 		js_set_u64(r, "dropped", m->totals.dropped);
+		js_set_u64(r, "events_lost", m->totals.events_lost);
 		js_set_u64(r, "mismatches", m->totals.mismatches);
 		for (unsigned k = 0; k < STRESS_SERIES * RUNS_LAYERS; k++) {
 			const struct runs_description *d =
@@ -161,6 +162,11 @@ static void print_side(
 		if (m->totals.dropped) {
 			text_addf(t, "   run %lld: %llu samples dropped\n", (long long)m->info.id,
 				(unsigned long long)m->totals.dropped);
+		}
+		if (m->totals.events_lost) {
+			text_addf(t,
+				"   run %lld: %llu events lost: causes of slow episodes may be missing\n",
+				(long long)m->info.id, (unsigned long long)m->totals.events_lost);
 		}
 		if (m->totals.mismatches) {
 			text_addf(t, "   run %lld: %s%llu wrong outputs%s\n", (long long)m->info.id,

@@ -256,6 +256,7 @@ int cmd_run_json(
 	js_set_int(j, "seconds", totals.seconds);
 	js_set_u64(j, "samples", totals.samples);
 	js_set_u64(j, "dropped", totals.dropped);
+	js_set_u64(j, "events_lost", totals.events_lost);
 	js_set_u64(j, "mismatches", totals.mismatches);
 	if (run->bytes) {
 		js_set_u64(j, "bytes", run->bytes);
@@ -333,6 +334,9 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 	text_addf(t, "%u s, %llu samples", totals.seconds, (unsigned long long)totals.samples);
 	if (totals.dropped) {
 		text_addf(t, ", %llu dropped", (unsigned long long)totals.dropped);
+	}
+	if (totals.events_lost) {
+		text_addf(t, ", %llu events lost", (unsigned long long)totals.events_lost);
 	}
 	if (totals.mismatches) {
 		text_addf(t, ", %s%llu wrong outputs%s", cmd_colour(style, CMD_BAD),

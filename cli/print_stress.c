@@ -219,6 +219,11 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 			STRESS_DELAY_NS / 1000, s->delay_ns[CMD_DELAY_LAUNCH] / 1e3,
 			s->delay_ns[CMD_DELAY_DEVICE] / 1e3, s->delay_ns[CMD_DELAY_NOTIFY] / 1e3);
 	}
+	if (st->events_dropped) {
+		add_line(out, "events",
+			"%llu readings lost: causes of slow episodes may be missing",
+			(unsigned long long)st->events_dropped);
+	}
 	if (*st->note) {
 		add_line(out, "note", "%s", st->note);
 	}

@@ -83,6 +83,11 @@ static double account(const struct lane *l, uint64_t from, uint64_t length, uint
 	return excess ? explained / (double)excess : 0;
 }
 
+bool runs_is_cause(const char *source)
+{
+	return strcmp(source, RUNS_NOTE) != 0 && strcmp(source, RUNS_LOST) != 0;
+}
+
 static size_t find(struct runs_attribution *a, const char *name)
 {
 	for (size_t i = 0; i < a->nsource; i++) {
@@ -352,8 +357,8 @@ int runs_attribute_load(struct runs_store *s, const struct runs_info *run,
 	if (r) {
 		return r;
 	}
-	for (size_t i = 0; i < m; i++) { /* a note is no cause */
-		if (strcmp(events[i].source, "note") != 0) {
+	for (size_t i = 0; i < m; i++) {
+		if (runs_is_cause(events[i].source)) {
 			events[k++] = events[i];
 		}
 	}

@@ -27,6 +27,8 @@ struct runs_source {
 	bool associated;
 };
 
+bool runs_is_cause(const char *source); /* not: notes, and what tells of lost events */
+
 struct runs_attribution {
 	size_t episodes, unexplained;
 	uint64_t excess_ns;

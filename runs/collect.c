@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/macros.h"
+#include "base/text.h"
 #include "runs/raw.h"
 
 enum { SECOND = 1000000000, LATE = 250000000, MAX_EVENTS = 256 };
@@ -24,7 +25,7 @@ struct runs_collect {
 	uint64_t start;
 	bool keep;
 	uint32_t second; /* the open one */
-	uint64_t samples, dropped;
+	uint64_t samples, dropped, lost;
 	struct runs_second *open;
 	size_t cap_event, cap_episode;
 	struct runs_second *first, **end; /* finished, not taken */
@@ -113,6 +114,20 @@ void runs_collect_destroy(struct runs_collect *c)
 	free(c);
 }
 
+/* One event, beyond those that a second holds, tells of those that it could not. */
+static void tell_lost(struct runs_collect *c, struct runs_second *sec)
+{
+	if (!sec->lost) {
+		return;
+	}
+	const uint64_t from = c->start + c->second * (uint64_t)SECOND;
+	sec->event = xgrow(sec->event, sec->nevent, &c->cap_event, sizeof(*sec->event));
+	struct runs_event *e = &sec->event[sec->nevent++];
+	*e = (struct runs_event){
+		.from_ns = from, .to_ns = from + SECOND, .code = (int64_t)sec->lost, .value = NAN};
+	text_copy(e->source, sizeof(e->source), RUNS_LOST);
+}
+
 /* Turns the open second into a finished one and opens NEXT. */
 static void close_second(struct runs_collect *c, uint32_t next)
 {
@@ -141,6 +156,7 @@ static void close_second(struct runs_collect *c, uint32_t next)
 	}
 	/* Out of memory inside gzip: the second goes without its raw samples. */
 	(void)runs_raw_take(&c->raw, &sec->raw, &sec->nraw);
+	tell_lost(c, sec);
 
 	*c->end = sec;
 	c->end = &sec->next;
@@ -248,6 +264,8 @@ void runs_collect_event(struct runs_collect *c, const struct runs_event *e)
 	if (open->nevent < MAX_EVENTS) {
 		open->event = xgrow(open->event, open->nevent, &c->cap_event, sizeof(*e));
 		open->event[open->nevent++] = *e;
+	} else {
+		open->lost++;
 	}
 }
 
@@ -257,6 +275,8 @@ void runs_collect_episode(struct runs_collect *c, const struct runs_episode *e)
 	if (open->nepisode < MAX_EVENTS) {
 		open->episode = xgrow(open->episode, open->nepisode, &c->cap_episode, sizeof(*e));
 		open->episode[open->nepisode++] = *e;
+	} else {
+		open->lost++;
 	}
 }
 
@@ -264,6 +284,12 @@ void runs_collect_dropped(struct runs_collect *c, uint64_t total)
 {
 	c->open->dropped += span(c->dropped, total);
 	c->dropped = MAX(c->dropped, total);
+}
+
+void runs_collect_lost(struct runs_collect *c, uint64_t total)
+{
+	c->open->lost += span(c->lost, total);
+	c->lost = MAX(c->lost, total);
 }
 
 void runs_collect_status(struct runs_collect *c, const char *json)
@@ -274,8 +300,8 @@ void runs_collect_status(struct runs_collect *c, const char *json)
 
 static bool is_empty(const struct runs_second *s)
 {
-	return !s->samples && !s->warmups && !s->dropped && !s->nevent && !s->nepisode &&
-	       !s->status;
+	return !s->samples && !s->warmups && !s->dropped && !s->lost && !s->nevent &&
+	       !s->nepisode && !s->status;
 }
 
 struct runs_second *runs_collect_take(struct runs_collect *c, uint64_t now_ns)

@@ -48,6 +48,13 @@ struct runs_event {
 	char note[240];
 };
 
+/*
+ * The source of what is no cause of anything: what somebody noted, and how many (code) events and
+ * episodes of a second were lost.
+ */
+#define RUNS_NOTE "note"
+#define RUNS_LOST "lost-events"
+
 struct runs_second {
 	uint32_t second; /* since the run's start */
 	uint64_t samples, warmups, dropped, missed, mismatches, perturbed;
@@ -55,6 +62,7 @@ struct runs_second {
 	size_t nblock;
 	struct runs_event *event; /* owned */
 	size_t nevent;
+	uint64_t lost;                /* events and episodes: told by one more event, RUNS_LOST */
 	struct runs_episode *episode; /* owned */
 	size_t nepisode;
 	char *status; /* last state of device and host as JSON, or NULL; owned */
@@ -73,11 +81,12 @@ struct runs_collect *runs_collect_create(uint64_t start_ns, bool keep);
 void runs_collect_destroy(struct runs_collect *c);
 
 void runs_collect_add(struct runs_collect *c, const struct stress_sample *s, size_t n);
-/* Events and episodes: at most 256 a second of each are kept. */
+/* Events and episodes: at most 256 a second of each are kept; those that are not are counted. */
 void runs_collect_event(struct runs_collect *c, const struct runs_event *e);
 void runs_collect_episode(struct runs_collect *c, const struct runs_episode *e);
-/* Samples that were lost before they got here, in all since the start. */
+/* Samples, and events, that were lost before they got here, in all since the start. */
 void runs_collect_dropped(struct runs_collect *c, uint64_t total);
+void runs_collect_lost(struct runs_collect *c, uint64_t total);
 /* The state to be kept with the current second; copied. */
 void runs_collect_status(struct runs_collect *c, const char *json);
 

@@ -334,8 +334,9 @@ int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret,
 	_cleanup_rows_ struct runs_rows *q = NULL;
 	int r = runs_db_query(runs_store_db(s), &q, why,
 		"SELECT sum(samples), sum(warmups), sum(dropped), sum(missed), sum(mismatches),"
-		" sum(perturbed), sum(samples > 0), max(second) FROM seconds WHERE run = ?",
-		"i", run);
+		" sum(perturbed), sum(samples > 0), max(second), (SELECT sum(code) FROM events"
+		" WHERE run = ?1 AND source = ?2) FROM seconds WHERE run = ?1",
+		"is", run, RUNS_LOST);
 	if (!r) {
 		r = runs_rows_next(q, why);
 	}
@@ -351,6 +352,7 @@ int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret,
 		.perturbed = (uint64_t)runs_rows_int(q, 5),
 		.seconds = (uint32_t)runs_rows_int(q, 6),
 		.last = (uint32_t)runs_rows_int(q, 7),
+		.events_lost = (uint64_t)MAX(runs_rows_int(q, 8), 0),
 	};
 	return 0;
 }

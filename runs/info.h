@@ -92,8 +92,9 @@ int runs_info_hist(struct runs_store *s, const struct runs_info *run, unsigned s
 	unsigned layer, struct runs_hist *ret, struct why *why);
 struct runs_totals {
 	uint64_t samples, warmups, dropped, missed, mismatches, perturbed;
-	uint32_t seconds; /* in which samples were taken */
-	uint32_t last;    /* the last second that was stored */
+	uint64_t events_lost; /* and episodes */
+	uint32_t seconds;     /* in which samples were taken */
+	uint32_t last;        /* the last second that was stored */
 };
 int runs_info_totals(struct runs_store *s, int64_t run, struct runs_totals *ret, struct why *why);
 /* Its member LAST alone, without looking at every second; 0 when there are none. */

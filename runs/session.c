@@ -125,7 +125,7 @@ static void take_note(struct runs_session *s, const char *note)
 		return;
 	}
 	s->noted = true;
-	text_copy(e.source, sizeof(e.source), "note");
+	text_copy(e.source, sizeof(e.source), RUNS_NOTE);
 	text_copy(e.note, sizeof(e.note), note);
 	runs_collect_event(s->collect, &e);
 }
@@ -136,6 +136,7 @@ static void take_in(struct runs_session *s, const struct stress_status *st)
 		take_finding(s, &st->finding);
 		take_note(s, st->note);
 		runs_collect_dropped(s->collect, st->dropped);
+		runs_collect_lost(s->collect, st->events_dropped);
 		runs_recorder_facts(s->recorder, st);
 	}
 }

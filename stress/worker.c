@@ -328,6 +328,7 @@ void stress_worker_status(const struct stress_worker *w, struct stress_status *r
 	ret->pid = w->pid;
 	ret->produced = atomic_load_explicit(&sh->produced, memory_order_relaxed);
 	ret->dropped = stress_ring_dropped(&w->samples);
+	ret->events_dropped = stress_ring_dropped(&w->readings) + stress_ring_dropped(&w->gaps);
 	ret->silent_ns = 0;
 	ret->stalled = false;
 	if (w->gone || is_final(w->last.phase)) {

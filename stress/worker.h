@@ -123,6 +123,7 @@ struct stress_status {
 	bool tuned;                 /* KERNEL is what `tune` found fastest here */
 	uint64_t bytes;             /* moved by one GEMM: weights + x + y */
 	uint64_t produced, dropped; /* samples */
+	uint64_t events_dropped;    /* readings and gaps that found their ring full */
 	double ceiling_bytes_per_s; /* 0: not measured yet */
 	char ceiling_kernel[32];
 	uint64_t golden_hash; /* of the first valid output; 0: none */

@@ -101,7 +101,7 @@ void tui_episodes_samples(struct tui_episodes *e, const struct stress_sample *s,
 
 void tui_episodes_event(struct tui_episodes *e, const struct runs_event *k)
 {
-	if (!e->event || !strcmp(k->source, "note")) { /* a note is no cause */
+	if (!e->event || !runs_is_cause(k->source)) {
 		return;
 	}
 	if (e->nevent == TUI_EPISODE_EVENTS) {

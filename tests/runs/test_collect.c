@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "runs/attribute.h"
 #include "runs/raw.h"
 
 static const uint64_t second = 1000000000u;
@@ -160,6 +161,38 @@ static void seconds_end_in_order(void **state)
 }
 
 /* AR(1) with correlation RHO in ln(latency): the estimate finds it, over seconds too. */
+/* A second holds 256 events and as many episodes; what is more is counted, and told by one event.
+ */
+static void what_does_not_fit_is_counted(void **state)
+{
+	(void)state;
+	struct runs_collect *c = runs_collect_create(0, false);
+	struct runs_event e = {.from_ns = 1, .to_ns = 2, .source = "steal"};
+	struct runs_episode ep = {.from_ns = 1, .to_ns = 2, .n = 1};
+	for (int i = 0; i < 300; i++) {
+		runs_collect_event(c, &e);
+		runs_collect_episode(c, &ep);
+	}
+	runs_collect_lost(c, 7); /* of a ring, in all so far */
+	runs_collect_lost(c, 9);
+	struct runs_second *sec = runs_collect_take(c, 1500000000);
+	assert_int_equal(sec->nevent, 257);
+	assert_int_equal(sec->nepisode, 256);
+	const struct runs_event *last = &sec->event[256];
+	assert_string_equal(last->source, RUNS_LOST);
+	assert_int_equal(last->code, 44 + 44 + 9);
+	assert_true(last->from_ns == 0 && last->to_ns == 1000000000);
+	assert_false(runs_is_cause(last->source) || runs_is_cause(RUNS_NOTE));
+	assert_true(runs_is_cause("steal"));
+	runs_second_destroy(sec);
+	runs_collect_lost(c, 9); /* nothing new */
+	runs_collect_event(c, &e);
+	sec = runs_collect_take(c, UINT64_MAX);
+	assert_int_equal(sec->nevent, 1);
+	runs_second_destroy(sec);
+	runs_collect_destroy(c);
+}
+
 static void correlation_is_found(void **state)
 {
 	(void)state;
@@ -257,6 +290,7 @@ int main(void)
 		cmocka_unit_test(layers_add_up),
 		cmocka_unit_test(flags_decide_what_counts),
 		cmocka_unit_test(seconds_end_in_order),
+		cmocka_unit_test(what_does_not_fit_is_counted),
 		cmocka_unit_test(correlation_is_found),
 		cmocka_unit_test(raw_samples_come_back),
 	};

@@ -116,7 +116,14 @@ static void what_goes_in_comes_out(void **state)
 	runs_hist_finish(&h);
 	struct runs_totals t;
 	assert_int_equal(runs_info_totals(s, a, &t, &why), 0);
-	assert_true(t.samples == 4000 && t.seconds == 40 && t.last == 39);
+	assert_true(t.samples == 4000 && t.seconds == 40 && t.last == 39 && !t.events_lost);
+	struct runs_event lost = {.source = RUNS_LOST, .code = 12};
+	struct runs_second sec = {.second = 40, .event = &lost, .nevent = 1};
+	assert_int_equal(runs_write_second(s, a, &sec, &why), 0);
+	sec.second = 41;
+	assert_int_equal(runs_write_second(s, a, &sec, &why), 0);
+	assert_int_equal(runs_info_totals(s, a, &t, &why), 0);
+	assert_true(t.events_lost == 24 && t.last == 41);
 	uint32_t layers[STRESS_SERIES];
 	assert_int_equal(runs_info_layers(s, a, layers, &why), 0);
 	assert_int_equal(layers[STRESS_GEMM], 1 << RUNS_HOST | 1 << RUNS_LAUNCH | 1 << RUNS_DEVICE |
