@@ -76,44 +76,51 @@ static uint64_t check_sum(const struct js *entries)
 	return h;
 }
 
-static void put_device(struct js *j, const struct stress_choice_device *d)
-{
-	js_set_str(j, "device", d->name);
-	js_set_int(j, "cc", d->cc);
-	js_set_int(j, "sms", d->sms);
-	js_set_int(j, "driver", d->driver);
-}
+/* What both kinds have: for which device and shape, and what came of it. */
+struct common {
+	const char *kind;
+	struct stress_choice_device device;
+	uint32_t m, k, n;
+	bool f32;
+	uint64_t p50_ns;
+	int64_t date;
+};
 
-static void put_shape(struct js *j, uint32_t m, uint32_t k, uint32_t n, bool f32)
-{
-	js_set_int(j, "m", m);
-	js_set_int(j, "k", k);
-	js_set_int(j, "n", n);
-	js_set_bool(j, "f32", f32);
-}
-
-static struct js *own_json(const struct stress_choice *c)
+static struct js *common_json(const struct common *c)
 {
 	struct js *j = js_object();
 
-	js_set_str(j, "kind", "own");
-	put_device(j, &c->device);
-	put_shape(j, c->m, c->k, c->n, c->f32);
-	js_set_hex(j, "build", c->build);
-	js_set_bool(j, "hot", c->hot);
-	js_set_str(j, "kernel", c->kernel);
+	js_set_str(j, "kind", c->kind);
+	js_set_str(j, "device", c->device.name);
+	js_set_int(j, "cc", c->device.cc);
+	js_set_int(j, "sms", c->device.sms);
+	js_set_int(j, "driver", c->device.driver);
+	js_set_int(j, "m", c->m);
+	js_set_int(j, "k", c->k);
+	js_set_int(j, "n", c->n);
+	js_set_bool(j, "f32", c->f32);
 	js_set_u64(j, "p50_ns", c->p50_ns);
 	js_set_int(j, "date", c->date);
 	return j;
 }
 
+static struct js *own_json(const struct stress_choice *c)
+{
+	struct js *j = common_json(
+		&(struct common){"own", c->device, c->m, c->k, c->n, c->f32, c->p50_ns, c->date});
+
+	js_set_hex(j, "build", c->build);
+	js_set_bool(j, "hot", c->hot);
+	js_set_str(j, "kernel", c->kernel);
+	return j;
+}
+
 static struct js *library_json(const struct stress_library_choice *c)
 {
-	struct js *j = js_object(), *algo = js_array();
+	struct js *algo = js_array();
+	struct js *j = common_json(&(struct common){
+		"cublaslt", c->device, c->m, c->k, c->n, c->f32, c->p50_ns, c->date});
 
-	js_set_str(j, "kind", "cublaslt");
-	put_device(j, &c->device);
-	put_shape(j, c->m, c->k, c->n, c->f32);
 	js_set_u64(j, "version", c->version);
 	js_set_str(j, "build_id", c->build_id);
 	js_set_int(j, "ldx", c->ldx);
@@ -131,8 +138,6 @@ static struct js *library_json(const struct stress_library_choice *c)
 		js_push_str(algo, word);
 	}
 	js_set(j, "algo", algo);
-	js_set_u64(j, "p50_ns", c->p50_ns);
-	js_set_int(j, "date", c->date);
 	return j;
 }
 
@@ -200,43 +205,69 @@ static bool take_text(const struct js *j, const char *key, char *ret, size_t siz
 	return true;
 }
 
-static bool take_device(const struct js *j, struct stress_choice_device *ret)
+static bool take_common(const struct js *j, struct common *ret)
 {
-	return take_text(j, "device", ret->name, sizeof(ret->name)) &&
-	       take_u32(j, "cc", &ret->cc) && take_u32(j, "sms", &ret->sms) &&
-	       take_u32(j, "driver", &ret->driver);
-}
+	struct common c = {
+		.kind = js_get_str(j, "kind"),
+		.f32 = js_get_bool(j, "f32", false),
+		.date = js_get_int(j, "date", 0),
+	};
+	struct stress_choice_device *d = &c.device;
 
-static bool take_own(const struct js *j, struct stress_choice *ret)
-{
-	struct stress_choice c = {.f32 = js_get_bool(j, "f32", false)};
-	const char *build = js_get_str(j, "build");
-
-	if (!build || strncmp(build, "0x", 2) != 0 || text_parse_u64(build + 2, 16, &c.build) < 0 ||
-		!take_device(j, &c.device) || !take_u32(j, "m", &c.m) || !take_u32(j, "k", &c.k) ||
-		!take_u32(j, "n", &c.n) || !take_text(j, "kernel", c.kernel, sizeof(c.kernel)) ||
+	if (!c.kind || !take_text(j, "device", d->name, sizeof(d->name)) ||
+		!take_u32(j, "cc", &d->cc) || !take_u32(j, "sms", &d->sms) ||
+		!take_u32(j, "driver", &d->driver) || !take_u32(j, "m", &c.m) ||
+		!take_u32(j, "k", &c.k) || !take_u32(j, "n", &c.n) ||
 		!take_u64(j, "p50_ns", &c.p50_ns)) {
 		return false;
 	}
-	c.hot = js_get_bool(j, "hot", false);
-	c.date = js_get_int(j, "date", 0);
 	*ret = c;
 	return true;
 }
 
-static bool take_library(const struct js *j, struct stress_library_choice *ret)
+static bool take_own(const struct js *j, const struct common *of, struct stress_choice *ret)
 {
-	struct stress_library_choice c = {.f32 = js_get_bool(j, "f32", false)};
+	struct stress_choice c = {
+		.device = of->device,
+		.m = of->m,
+		.k = of->k,
+		.n = of->n,
+		.f32 = of->f32,
+		.hot = js_get_bool(j, "hot", false),
+		.p50_ns = of->p50_ns,
+		.date = of->date,
+	};
+	const char *build = js_get_str(j, "build");
+
+	if (!build || strncmp(build, "0x", 2) != 0 || text_parse_u64(build + 2, 16, &c.build) < 0 ||
+		!take_text(j, "kernel", c.kernel, sizeof(c.kernel))) {
+		return false;
+	}
+	*ret = c;
+	return true;
+}
+
+static bool take_library(
+	const struct js *j, const struct common *of, struct stress_library_choice *ret)
+{
+	struct stress_library_choice c = {
+		.device = of->device,
+		.m = of->m,
+		.k = of->k,
+		.n = of->n,
+		.f32 = of->f32,
+		.bias = js_get_bool(j, "bias", false),
+		.p50_ns = of->p50_ns,
+		.date = of->date,
+	};
 	const struct js *algo = js_get(j, "algo");
 
-	if (!take_device(j, &c.device) || !take_u32(j, "m", &c.m) || !take_u32(j, "k", &c.k) ||
-		!take_u32(j, "n", &c.n) || !take_u64(j, "version", &c.version) ||
+	if (!take_u64(j, "version", &c.version) ||
 		!take_text(j, "build_id", c.build_id, sizeof(c.build_id)) ||
 		!take_u32(j, "ldx", &c.ldx) || !take_u32(j, "ldw", &c.ldw) ||
 		!take_u32(j, "ldy", &c.ldy) || !take_u32(j, "act", &c.act) ||
 		!take_u32(j, "align", &c.align) || !take_u32(j, "reductions", &c.reductions) ||
-		!take_u64(j, "workspace", &c.workspace) || !take_u64(j, "p50_ns", &c.p50_ns) ||
-		js_len(algo) != ARRAY_LEN(c.algo)) {
+		!take_u64(j, "workspace", &c.workspace) || js_len(algo) != ARRAY_LEN(c.algo)) {
 		return false;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(c.algo); i++) {
@@ -246,8 +277,6 @@ static bool take_library(const struct js *j, struct stress_library_choice *ret)
 			return false;
 		}
 	}
-	c.bias = js_get_bool(j, "bias", false);
-	c.date = js_get_int(j, "date", 0);
 	*ret = c;
 	return true;
 }
@@ -256,13 +285,16 @@ static int take_entries(const struct js *entries, struct runs_choices *ret)
 {
 	for (size_t i = 0; i < js_len(entries); i++) {
 		const struct js *j = js_at(entries, i);
-		const char *kind = js_get_str(j, "kind");
 		struct stress_library_choice library;
 		struct stress_choice own;
+		struct common c;
 
-		if (kind && !strcmp(kind, "own") && take_own(j, &own)) {
+		if (!take_common(j, &c)) {
+			return -EBADMSG;
+		}
+		if (!strcmp(c.kind, "own") && take_own(j, &c, &own)) {
 			runs_choices_put(ret, &own);
-		} else if (kind && !strcmp(kind, "cublaslt") && take_library(j, &library)) {
+		} else if (!strcmp(c.kind, "cublaslt") && take_library(j, &c, &library)) {
 			runs_choices_put_library(ret, &library);
 		} else {
 			return -EBADMSG;
