@@ -113,10 +113,14 @@ static void judge_folder(
 	}
 
 	const char *words = fault_words(p.faults, f);
-	struct doctor_line *l = words ? doctor_add(r, DOCTOR_ENVIRONMENT, DOCTOR_FAULT, f->id,
-						"%s %s", f->variable, words)
-				      : doctor_add(r, DOCTOR_ENVIRONMENT, DOCTOR_OK, f->id,
-						"%s can be used", f->variable);
+	bool layer = !words && f->must_survive && (p.faults & PLACE_LAYER);
+	const char *says = words   ? words
+			   : layer ? "lies in an overlay: what is stored there goes with the "
+				     "container or live system"
+				   : "can be used";
+	enum doctor_result result = words ? DOCTOR_FAULT : layer ? DOCTOR_NOTE : DOCTOR_OK;
+	struct doctor_line *l =
+		doctor_add(r, DOCTOR_ENVIRONMENT, result, f->id, "%s %s", f->variable, says);
 	char size[TEXT_SIZE_MAX];
 	doctor_evidence(l, "%s%s, %s, %s free%s%s", path,
 		unmade && is_default ? " (default, not made yet)"
@@ -125,7 +129,7 @@ static void judge_folder(
 				     : "",
 		p.fs[0] ? p.fs : "file system unknown", text_size(p.free_bytes, size),
 		p.error ? ", " : "", p.error ? strerror(p.error) : "");
-	if (words) {
+	if (words || layer) {
 		add_fixes(l, f, path, p.faults);
 	}
 }

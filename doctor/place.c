@@ -24,22 +24,22 @@ enum { PROBE_BYTES = 64 << 10 };
 static const struct {
 	uint32_t magic;
 	const char *name;
-	bool is_volatile;
+	unsigned fault;
 } filesystems[] = {
-	{0x01021994, "tmpfs", true},
-	{0x858458f6, "ramfs", true},
-	{0x794c7630, "overlay", true},
-	{0xef53, "ext", false},
-	{0x58465342, "xfs", false},
-	{0x9123683e, "btrfs", false},
-	{0x2fc12fc1, "zfs", false},
-	{0x6969, "nfs", false},
-	{0xff534d42, "cifs", false},
-	{0x01021997, "9p", false},
-	{0x65735546, "fuse", false},
-	{0xf2f52010, "f2fs", false},
-	{0xca451a4e, "bcachefs", false},
-	{0x73717368, "squashfs", false},
+	{0x01021994, "tmpfs", PLACE_VOLATILE},
+	{0x858458f6, "ramfs", PLACE_VOLATILE},
+	{0x794c7630, "overlay", PLACE_LAYER},
+	{0xef53, "ext", 0},
+	{0x58465342, "xfs", 0},
+	{0x9123683e, "btrfs", 0},
+	{0x2fc12fc1, "zfs", 0},
+	{0x6969, "nfs", 0},
+	{0xff534d42, "cifs", 0},
+	{0x01021997, "9p", 0},
+	{0x65735546, "fuse", 0},
+	{0xf2f52010, "f2fs", 0},
+	{0xca451a4e, "bcachefs", 0},
+	{0x73717368, "squashfs", 0},
 };
 
 static unsigned judge_characters(const char *path)
@@ -91,7 +91,7 @@ static void judge_filesystem(
 	for (size_t i = 0; i < ARRAY_LEN(filesystems); i++) {
 		if (filesystems[i].magic == (uint32_t)fs.f_type) {
 			text_copy(ret->fs, sizeof(ret->fs), filesystems[i].name);
-			ret->faults |= filesystems[i].is_volatile ? PLACE_VOLATILE : 0;
+			ret->faults |= filesystems[i].fault;
 		}
 	}
 	ret->free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize;

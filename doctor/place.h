@@ -13,12 +13,12 @@ enum {
 	PLACE_FULL = 1 << 4,         /* fewer bytes free than asked for, or the probe met ENOSPC */
 	PLACE_NO_INODES = 1 << 5,
 	PLACE_NO_EXEC = 1 << 6,
-	PLACE_VOLATILE =
-		1 << 7,       /* tmpfs, ramfs: gone after a reboot; overlay: with the container */
-	PLACE_BLANK = 1 << 8, /* white space in the path: many tools split it in two */
+	PLACE_VOLATILE = 1 << 7, /* tmpfs, ramfs: gone after a reboot */
+	PLACE_BLANK = 1 << 8,    /* white space in the path: many tools split it in two */
 	PLACE_NON_ASCII = 1 << 9,
 	PLACE_SPECIAL = 1 << 10, /* characters that a shell or make would take for its own */
 	PLACE_RELATIVE = 1 << 11,
+	PLACE_LAYER = 1 << 12, /* overlay: kept as long as its container or live system is */
 };
 
 struct doctor_place {

@@ -242,3 +242,14 @@ bool plant_can_mount(void)
 	}
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
+
+const struct doctor_line *plant_line(const struct doctor_report *r, const char *id)
+{
+	for (size_t i = 0; i < r->nline; i++) {
+		if (strcmp(r->line[i].id, id) == 0) {
+			return &r->line[i];
+		}
+	}
+	fail_msg("no line %s", id);
+	return NULL;
+}

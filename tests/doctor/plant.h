@@ -50,3 +50,5 @@ bool plant_true_anyway(const char *id);
 
 /* Mounts and a user namespace of its own, where needed and allowed. */
 bool plant_can_mount(void);
+/* The line ID of R; the test fails when there is none. */
+const struct doctor_line *plant_line(const struct doctor_report *r, const char *id);
