@@ -94,7 +94,7 @@ size_t clean_one_mark(const char *s, size_t n, char mark)
 		bool row = i + 1 < n && (s[n - 1] == '|' || s[i + 1] == '=');
 		return s[i] == '|' && !row ? i + 1 + (i + 1 < n && s[i + 1] == ' ') : 0;
 	}
-	bool own = i + 1 < n && strchr("+-[", s[i + 1]);
+	bool own = i + 1 < n && strchr(s[i] == '+' ? "+-" : "+-[", s[i + 1]);
 	return (s[i] == '+' || s[i] == '-') && !own ? i + 1 : 0;
 }
 

@@ -32,6 +32,7 @@ struct lspci_block {
 struct lspci_fold {
 	unsigned column; /* 0: none */
 	unsigned indent; /* blanks before every line */
+	unsigned lead;   /* bytes of marks before what was torn off */
 	bool anywhere;   /* broken anywhere and not between words */
 };
 

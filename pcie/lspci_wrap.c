@@ -109,6 +109,7 @@ static struct lspci_fold judge_fold(
 		}
 		bool torn = lspci_is_hex_row(lspci_skip(line->s)) ? is_torn_row(l, at, f)
 								  : columns(line) == f.column;
+		f.lead = MIN(f.lead, (unsigned)line[1].lead);
 		anywhere += torn;
 		between += !torn && has_no_room(l, at, f);
 	}
@@ -118,7 +119,7 @@ static struct lspci_fold judge_fold(
 
 struct lspci_fold lspci_find_fold(const struct pcie_lines *l, size_t at)
 {
-	struct lspci_fold f = {.indent = FOLD_MAX};
+	struct lspci_fold f = {.indent = FOLD_MAX, .lead = UINT16_MAX};
 	size_t seen = 0, i, last = MIN(l->n, at + FOLD_LINES);
 
 	for (i = at; i < last; i++) {
@@ -172,8 +173,8 @@ size_t lspci_unfold(
 		const struct pcie_line *piece = &l->line[at + n];
 		size_t blanks = f.anywhere ? trailing(piece) : 1;
 		const char *s = piece->s, *end = s + piece->len;
-		if (n > 0 && piece->lead > l->line[at].lead) {
-			s -= piece->lead - l->line[at].lead; /* no mark, but its own: ">TAbort-" */
+		if (n > 0 && piece->lead > f.lead) {
+			s -= piece->lead - f.lead; /* no mark, but its own: ">TAbort-" */
 		}
 		s += n > 0 ? MIN((size_t)f.indent, (size_t)(end - s)) : 0;
 		if (ret->len + (size_t)(end - s) + blanks >= sizeof(ret->s)) {

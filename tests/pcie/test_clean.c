@@ -92,6 +92,8 @@ static void undoes_what_happened_on_the_way(void **state)
 			"01:00.0 VGA compatible|\tRegion 1||x"},
 		{"|   0  NVIDIA  | 00000000:01:00.0 Off |",
 			"|   0  NVIDIA  | 00000000:01:00.0 Off |"},
+		{"+01:00.0 VGA compatible\n+[virtual] Memory\n-[x]",
+			"01:00.0 VGA compatible|[virtual] Memory|-[x]"},
 		{"+01:00.0 VGA compatible\n+Region 1\n-Region 2\n+-00.0\n-[0000:00]",
 			"01:00.0 VGA compatible|Region 1|Region 2|+-00.0|-[0000:00]"},
 		{"so: [code]01:00.0 VGA\n\tx [size=2M] [disabled]\n[/code][QUOTE=\"me\"]a",

@@ -165,6 +165,29 @@ static void forty_columns_quoted(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* Quoted, then folded: what was torn off has no mark, and "> (64-bit" none either. */
+static void thirty_columns_of_quotes(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(">01:00.0 VGA compatible contro\n"
+				       "ller [0300]: NVIDIA Corporatio\n"
+				       "n GA102 [10de:2204] (rev a1)\n"
+				       ">        Memory at <unassigned\n"
+				       "> (64-bit, prefetchable)\n"
+				       ">        Memory at 6000000000 \n"
+				       "(64-bit, prefetchable) [size=3\n"
+				       "2M]\n"
+				       ">        Kernel driver in use:\n"
+				       " nvidia\n");
+	const struct pcie_device *d = find(s, 1, 0, 0);
+	assert_ids(d, 0x10de, 0x2204);
+	assert_int_equal(d->nbar, 2);
+	assert_int_equal(d->bar[0].assigned, PCIE_NO);
+	assert_int_equal(d->bar[1].size, 32 << 20);
+	assert_string_equal(d->driver, "nvidia");
+	pcie_snapshot_destroy(s);
+}
+
 /* The first header stands behind "[code]": only the lines show that they are quoted. */
 static void bars_before_all_lines(void **state)
 {
@@ -282,6 +305,7 @@ int main(void)
 		cmocka_unit_test(three_devices_with_empty_lines),
 		cmocka_unit_test(thirty_columns),
 		cmocka_unit_test(forty_columns_quoted),
+		cmocka_unit_test(thirty_columns_of_quotes),
 		cmocka_unit_test(bars_before_all_lines),
 		cmocka_unit_test(numbers_before_wrapped_lines),
 		cmocka_unit_test(a_torn_name_proves_nothing),
