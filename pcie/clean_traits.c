@@ -7,6 +7,27 @@
 #include "pcie/addr.h"
 #include "pcie/clean_int.h"
 
+/* "=09", "=0A", "=2C", "=C3": what a program escapes; "=00" stands in lspci's lines. */
+static bool is_escape(char high, char low)
+{
+	if (high == '0') {
+		return low == '9' || (low | 0x20) == 'a' || (low | 0x20) == 'd';
+	}
+	return (high == '2' || clean_hex_digit(high) >= 8) && clean_hex_digit(low) >= 0;
+}
+
+/* "[size=", "secondary=" end a line of a narrow column by chance: that is no soft break. */
+static bool is_behind_name(const char *s, const char *p)
+{
+	static const char name[][5] = {"size", "mary", "dary", "nate", "ency", "rent"};
+	for (size_t i = 0; i < ARRAY_LEN(name) && p - s >= 4; i++) {
+		if (!memcmp(p - 4, name[i], 4)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Soft line breaks and "=3D" are signs; any other '=' speaks against it. */
 static bool is_quoted_printable(const char *s, size_t len)
 {
@@ -21,7 +42,7 @@ static bool is_quoted_printable(const char *s, size_t len)
 			blank_ends++; /* the only way to write a blank at a line's end */
 		} else if (left >= 2 &&
 			   (p[1] == '\n' || (p[1] == '\r' && left >= 3 && p[2] == '\n'))) {
-			if (p > s && p[-1] == '=') {
+			if ((p > s && p[-1] == '=') || is_behind_name(s, p)) {
 				other++;
 				continue;
 			}
@@ -31,9 +52,7 @@ static bool is_quoted_printable(const char *s, size_t len)
 			}
 			soft++;
 			long_soft += p - line >= 59 && p - line < 78;
-		} else if (!(left >= 3 &&
-				   (clean_hex_digit(p[1]) >= 8 || p[1] == '2' || p[1] == '0') &&
-				   clean_hex_digit(p[2]) >= 0)) {
+		} else if (!(left >= 3 && is_escape(p[1], p[2]))) {
 			other++;
 		}
 	}

@@ -165,6 +165,29 @@ static void forty_columns_quoted(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* '=' at a line's end is no soft break of a mail in so narrow a column. */
+static void an_equals_sign_at_the_fold(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan("0000:01:00.0 Ethernet controll\n"
+				       "er [0200]: Samsung Electronics\n"
+				       " Co Ltd RTL8111 [144d:2c84]\n"
+				       "        Flags: bus master, fas\n"
+				       "t devsel, latency 0\n"
+				       "        Memory at ab154000 (32\n"
+				       "-bit, non-prefetchable) [size=\n"
+				       "4K]\n"
+				       "        Memory at c6000000 (32\n"
+				       "-bit, non-prefetchable) [size=\n"
+				       "32M]\n");
+	const struct pcie_device *d = find(s, 1, 0, 0);
+	assert_ids(d, 0x144d, 0x2c84);
+	assert_int_equal(d->nbar, 2);
+	assert_int_equal(d->bar[0].size, 4 << 10);
+	assert_int_equal(d->bar[1].size, 32 << 20);
+	pcie_snapshot_destroy(s);
+}
+
 /* Quoted, then folded: what was torn off has no mark, and "> (64-bit" none either. */
 static void thirty_columns_of_quotes(void **state)
 {
@@ -305,6 +328,7 @@ int main(void)
 		cmocka_unit_test(three_devices_with_empty_lines),
 		cmocka_unit_test(thirty_columns),
 		cmocka_unit_test(forty_columns_quoted),
+		cmocka_unit_test(an_equals_sign_at_the_fold),
 		cmocka_unit_test(thirty_columns_of_quotes),
 		cmocka_unit_test(bars_before_all_lines),
 		cmocka_unit_test(numbers_before_wrapped_lines),
