@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "pcie/clean.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "pcie/clean_int.h"
 
 /* A line of the input is cut in pieces of this size; a window's text holds several, or all. */
-enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX + 2, WINDOW_LINES = 4096 };
+enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX + 2, WINDOW_LINES = 4096, WORD = 8 };
 
 /* The number of a numbered line, and quoting, stand within so many bytes. */
 enum { NUMBER_MAX = 64 };
@@ -36,30 +37,41 @@ static bool is_odd(unsigned char c)
 	return (c < ' ' && c != '\t') || c >= 0x7f;
 }
 
-static bool has_odd(const char *s, size_t n)
+enum copied { COPIED_LINE, COPIED_ALL, COPIED_TO_ODD };
+
+/*
+ * Copies the plain bytes of a line to OUT, up to its end, up to N bytes or up to the first
+ * odd one; *RET_N says how many. OUT has room for WORD bytes more.
+ */
+static enum copied copy_plain(const char *s, size_t n, char *out, size_t *ret_n)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-	size_t i = 0;
+	const char *from = s, *end = s + n;
 
-	for (; i + 8 <= n; i += 8) { /* eight at once: a borrow shows a byte below 0x20 */
+	for (; end - s >= WORD; s += WORD, out += WORD) {
 		uint64_t w;
-		memcpy(&w, s + i, 8);
-		uint64_t low = (w - ones * 0x20) & ~w, delete = w + ones;
-		if (!((low | delete | w) & high)) {
-			continue;
-		}
-		for (size_t k = i; k < i + 8; k++) {
-			if (is_odd((unsigned char)s[k])) {
-				return true;
+		memcpy(&w, s, WORD);
+		memcpy(out, &w, WORD);
+		w = le64toh(w); /* the first byte is the lowest */
+		/* below 0x20, or from 0x7f on; a borrow or a carry may show one more */
+		uint64_t look = ((w - ones * 0x20) | (w + ones)) & high;
+		for (; look; look &= look - 1) {
+			const char *at = s + __builtin_ctzll(look) / 8;
+			if (*at == '\n' || is_odd((unsigned char)*at)) {
+				*ret_n = (size_t)(at - from);
+				return *at == '\n' ? COPIED_LINE : COPIED_TO_ODD;
 			}
 		}
 	}
-	for (; i < n; i++) {
-		if (is_odd((unsigned char)s[i])) {
-			return true;
+	for (; s < end; s++) {
+		if (*s == '\n' || is_odd((unsigned char)*s)) {
+			*ret_n = (size_t)(s - from);
+			return *s == '\n' ? COPIED_LINE : COPIED_TO_ODD;
 		}
+		*out++ = *s;
 	}
-	return false;
+	*ret_n = n;
+	return COPIED_ALL;
 }
 
 size_t clean_quote_marks(const char *s, size_t n)
@@ -178,10 +190,22 @@ static size_t list_number(struct cleaner *c, const char *s, size_t n)
 	return used;
 }
 
+static bool may_be_mark(char c)
+{
+	return clean_is_digit(c) || c == '>' || c == '|' || c == '*' || c == '+' || c == '-';
+}
+
 /* The marks before a line that are not its own, one kind inside the other. */
 static size_t marks(struct cleaner *c, const char *s, size_t n)
 {
 	const struct clean_traits *t = &c->traits;
+	size_t first = 0;
+	while (first < n && clean_is_blank(s[first])) {
+		first++;
+	}
+	if (first == n || !may_be_mark(s[first])) { /* most lines */
+		return 0;
+	}
 	size_t at = clean_quote_marks(s, n);
 	for (int depth = 0; depth < 3 && t->mark; depth++) {
 		size_t mark = clean_one_mark(s + at, n - at, t->mark);
@@ -261,23 +285,33 @@ static void emit_pieces(struct cleaner *c, char *s, size_t n)
 static void take_line(struct cleaner *c)
 {
 	const char *s = c->at;
-	size_t left = MIN((size_t)(c->end - s), (size_t)RAW_MAX);
-	const char *nl = memchr(s, '\n', left);
-	size_t n = nl ? (size_t)(nl - s) : left;
+	size_t n, left = MIN((size_t)(c->end - s), (size_t)RAW_MAX);
 	char *out = c->text + c->used;
+	enum copied how = copy_plain(s, left, out, &n);
+	bool has_end = how == COPIED_LINE;
 
-	c->number += !c->inside;
-	c->inside = !nl;
-	c->at = s + n + (nl != NULL);
-	while (n > 0 && s[n - 1] == '\r') {
-		n--;
+	if (how == COPIED_TO_ODD && s[n] == '\r' && n + 1 < left && s[n + 1] == '\n') {
+		has_end = true;
+		how = COPIED_LINE;
+		c->at = s + n + 2;
+	} else if (how == COPIED_TO_ODD) {
+		const char *nl = memchr(s + n, '\n', left - n);
+		has_end = nl != NULL;
+		n = nl ? (size_t)(nl - s) : left;
+		c->at = s + n + has_end;
+		while (n > 0 && s[n - 1] == '\r') {
+			n--;
+		}
+	} else {
+		c->at = s + n + has_end;
 	}
-	if (has_odd(s, n) || (c->traits.entities && memchr(s, '&', n)) ||
+	c->number += !c->inside;
+	c->inside = !has_end;
+	if (how == COPIED_TO_ODD || (c->traits.entities && memchr(s, '&', n)) ||
 		(c->traits.tags && memchr(s, '<', n)) || (c->traits.boards && memchr(s, '[', n))) {
 		n = clean_strip(s, n, &c->traits, out);
 		emit_pieces(c, out, n);
 	} else {
-		memcpy(out, s, n);
 		emit(c, out, n);
 	}
 	c->used += n + 1;
@@ -312,7 +346,7 @@ bool pcie_cleaner_next(struct pcie_cleaner *cleaner, size_t taken)
 		return false;
 	}
 	while (c->at < c->end && cleaner->lines.n < WINDOW_LINES &&
-		c->size - c->used >= MIN((size_t)(c->end - c->at), (size_t)RAW_MAX) + 2) {
+		c->size - c->used >= MIN((size_t)(c->end - c->at), (size_t)RAW_MAX) + 2 + WORD) {
 		take_line(c);
 	}
 	cleaner->done = c->at == c->end;
@@ -348,7 +382,7 @@ int pcie_cleaner_open(const char *data, size_t len, struct pcie_cleaner **ret)
 		clean_find_traits(data, len, &c->traits);
 	}
 	/* each piece takes a byte more than it has when no line end was behind it */
-	c->size = MIN(len + len / RAW_MAX + 3, (size_t)TEXT_SIZE);
+	c->size = MIN(len + len / RAW_MAX + 3 + WORD, (size_t)TEXT_SIZE);
 	c->text = malloc(c->size);
 	if (!c->text) {
 		pcie_cleaner_close(&c->c);

@@ -84,6 +84,9 @@ bool klog_begins(const char *s)
 		"# echo ",
 		"$ echo ",
 	};
+	if (*s == ' ' || *s == '\t') {
+		return false;
+	}
 	if (device_begins(s)) {
 		return true;
 	}

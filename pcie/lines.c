@@ -9,7 +9,9 @@
 
 void pcie_lines_push(struct pcie_lines *l, const char *s, size_t len, uint32_t number)
 {
-	l->line = xgrow(l->line, l->n, &l->cap, sizeof(*l->line));
+	if (l->n == l->cap) {
+		l->line = xgrow(l->line, l->n, &l->cap, sizeof(*l->line));
+	}
 	l->line[l->n++] = (struct pcie_line){
 		.s = s,
 		.len = len,

@@ -41,13 +41,16 @@ int lspci_hex(const char *s, uint64_t *ret, const char **ret_end)
 
 void lspci_squeeze(struct lspci_squeezed *q, const char *s)
 {
-	size_t n = q->len;
-	for (; *s && n < sizeof(q->s) - 1; s++) {
-		q->s[n] = *s;
-		n += !lspci_blank_char(*s);
+	static const uint8_t blank[256] = {[' '] = 1, ['\t'] = 1};
+	size_t room = sizeof(q->s) - 1 - q->len, len = strnlen(s, room), left = 0;
+	char *to = q->s + q->len;
+
+	for (size_t i = 0; i < len; i++) {
+		to[i - left] = s[i];
+		left += blank[(unsigned char)s[i]];
 	}
-	q->s[n] = '\0';
-	q->len = n;
+	q->len += len - left;
+	q->s[q->len] = '\0';
 }
 
 /* Later states. */

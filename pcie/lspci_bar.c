@@ -327,13 +327,13 @@ size_t lspci_take_window(
 static int rebar_size(const char *s, const char **ret_end)
 {
 	static const char units[] = "MGTPE";
-	char *end;
-	if (*s < '0' || *s > '9') {
-		return -1;
+	const char *end = s;
+	unsigned v = 0;
+	for (; end < s + 3 && *end >= '0' && *end <= '9'; end++) {
+		v = v * 10 + (unsigned)(*end - '0');
 	}
-	unsigned long v = strtoul(s, &end, 10);
 	const char *unit = *end ? strchr(units, *end) : NULL;
-	if (!unit || end[1] != 'B' || v == 0 || v > 512 || (v & (v - 1)) || end - s > 3) {
+	if (!unit || end[1] != 'B' || v == 0 || v > 512 || (v & (v - 1))) {
 		return -1;
 	}
 	int code = 10 * (int)(unit - units);

@@ -132,7 +132,9 @@ int pcie_class_from_name(const char *name, size_t len)
 	size_t lo = 0, hi = ARRAY_LEN(class);
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		int c = (*class[mid].name | 0x20) - (*name | 0x20); /* most end here */
+		const char *at = class[mid].name;
+		int c = (at[0] | 0x20) - (name[0] | 0x20); /* most end here, or at the next */
+		c = c || len < 2 ? c : (at[1] | 0x20) - (name[1] | 0x20);
 		c = c ? c : strncasecmp(class[mid].name, name, len);
 		if (c == 0 && class[mid].name[len]) {
 			c = 1; /* NAME is only the beginning of it */

@@ -196,19 +196,27 @@ static bool is_header_rest(const struct pcie_line *l)
 	       !lspci_starts_with_address(t);
 }
 
+/* The header without blanks, since a wrap may have put some anywhere. */
+static const char *squeezed(struct header *h)
+{
+	h->squeezed.len = 0;
+	lspci_squeeze(&h->squeezed, h->joined);
+	return h->squeezed.s;
+}
+
 /* How far what is there of a header goes: to its end, or is something surely missing? */
 enum progress { MISSING, MAY_GO_ON, WHOLE };
 
-static enum progress progress(const struct header *h)
+static enum progress progress(struct header *h)
 {
 	uint64_t vendor, device;
-	const char *s = h->joined;
-	bool ids = find_ids(h->squeezed.s, &vendor, &device) != NULL;
+	const char *s = h->joined, *q = squeezed(h);
+	bool ids = find_ids(q, &vendor, &device) != NULL;
 
 	if (!strchr(s, ':') || lspci_is_unbalanced(s) || (strstr(s, "]:") && !ids)) {
 		return MISSING;
 	}
-	return ids || strstr(h->squeezed.s, "(rev") ? WHOLE : MAY_GO_ON;
+	return ids || strstr(q, "(rev") ? WHOLE : MAY_GO_ON;
 }
 
 /* Appends a piece, as much as there is room for. */
@@ -224,16 +232,6 @@ static void append(struct header *h, const char *s)
 	memcpy(h->joined + h->len, s, n);
 	h->len += n;
 	h->joined[h->len] = '\0';
-	lspci_squeeze(&h->squeezed, s);
-}
-
-/* Only the first LEN characters, which have SQUEEZED without blanks. */
-static void shorten(struct header *h, size_t len, size_t squeezed)
-{
-	h->joined[len] = '\0';
-	h->len = len;
-	h->squeezed.s[squeezed] = '\0';
-	h->squeezed.len = squeezed;
 }
 
 /*
@@ -244,7 +242,7 @@ static void shorten(struct header *h, size_t len, size_t squeezed)
  */
 static void gather_rest(const struct pcie_lines *l, size_t at, struct header *h)
 {
-	size_t len = h->len, squeezed = h->squeezed.len;
+	size_t len = h->len;
 	bool may_close = false;
 
 	h->lines = 1;
@@ -270,15 +268,15 @@ static void gather_rest(const struct pcie_lines *l, size_t at, struct header *h)
 		if (may_close && closes(next)) {
 			h->lines = n + 1;
 			len = h->len;
-			squeezed = h->squeezed.len;
 		}
 	}
-	shorten(h, len, squeezed);
+	h->joined[len] = '\0';
+	h->len = len;
 }
 
 static void gather(const struct pcie_lines *l, size_t at, const char *s, struct header *h)
 {
-	h->len = h->squeezed.len = 0;
+	h->len = 0;
 	/* nothing behind the address: the class is in the next line */
 	bool below = !*s && at + 1 < l->n && scan_class(lspci_skip(l->line[at + 1].s)).certain;
 	if (below) {
@@ -317,10 +315,10 @@ static void ids_from_name(struct pcie_device *d, pcie_src src)
 }
 
 /* Name, ids, revision and interface: what stands behind the class's colon. */
-static void parse_rest(struct pcie_device *d, const struct header *h, size_t name_at, pcie_src src)
+static void parse_rest(struct pcie_device *d, struct header *h, size_t name_at, pcie_src src)
 {
 	uint64_t vendor, device, v;
-	const char *end, *q = h->squeezed.s;
+	const char *end;
 	const char *name = lspci_skip(h->joined + name_at);
 	const char *ids = find_ids(name, &vendor, &device);
 	const char *rev = strstr(name, "(rev "), *prog = strstr(name, "(prog-if");
@@ -336,7 +334,10 @@ static void parse_rest(struct pcie_device *d, const struct header *h, size_t nam
 	memcpy(d->name, name, len);
 	d->name[len] = '\0';
 
-	if (find_ids(q, &vendor, &device)) {
+	/* blanks may stand anywhere when it was wrapped; else they are where lspci has them */
+	bool tidy = h->lines == 1 && (ids || !strchr(name, ':'));
+	const char *q = tidy ? name : squeezed(h);
+	if (tidy ? ids != NULL : find_ids(q, &vendor, &device) != NULL) {
 		set_ids(d, src, vendor, device);
 	} else if (four_digits(d->name, ":", &vendor) && four_digits(d->name + 5, NULL, &device) &&
 		   len == 9) {
@@ -347,13 +348,14 @@ static void parse_rest(struct pcie_device *d, const struct header *h, size_t nam
 	}
 
 	rev = strstr(q, "(rev");
-	if (rev && lspci_hex(rev + 4, &v, &end) == 2 && *end == ')') {
-		d->revision = (uint8_t)v;
-		d->config_gone = v == 0xff && strstr(q, "(prog-ifff)");
-	}
 	prog = strstr(q, "(prog-if");
-	if (prog && lspci_hex(prog + 8, &v, &end) >= 2 && d->have_class == PCIE_KNOWN) {
-		lspci_hex((char[]){prog[8], prog[9], '\0'}, &v, &end);
+	prog = prog ? lspci_skip(prog + 8) : NULL;
+	if (rev && lspci_hex(lspci_skip(rev + 4), &v, &end) == 2 && *end == ')') {
+		d->revision = (uint8_t)v;
+		d->config_gone = v == 0xff && prog && lspci_after(prog, "ff)");
+	}
+	if (prog && lspci_hex(prog, &v, &end) >= 2 && d->have_class == PCIE_KNOWN) {
+		lspci_hex((char[]){prog[0], prog[1], '\0'}, &v, &end);
 		d->class_code |= (uint32_t)v & 0xff;
 		d->class_no_progif = false;
 	}
@@ -430,8 +432,11 @@ static void open_header(struct pcie_lspci *p, struct pcie_addr addr, int parent)
 static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
 	const char *s = lspci_skip(l->line[at].s);
+	if (at + 1 >= l->n || (s > l->line[at].s + 1 && s[-1] == '\t')) {
+		return 0; /* as far in as the details of a capability */
+	}
 	struct class_part c = scan_class(s);
-	if (!c.certain || at + 1 >= l->n) {
+	if (!c.certain) {
 		return 0;
 	}
 	struct header h;

@@ -5,6 +5,22 @@
 
 enum { ROW = 16 };
 
+/* " 00 11 … ff" as lspci prints it: one blank, two digits, sixteen times and no more. */
+static bool is_tidy_row(const char *s, uint8_t bytes[static ROW])
+{
+	unsigned bad = 0;
+	if (strnlen(s, 3 * ROW + 1) != 3 * ROW) {
+		return false;
+	}
+	for (int i = 0; i < ROW; i++, s += 3) {
+		int hi = lspci_hex_digit(s[1]), lo = lspci_hex_digit(s[2]);
+		bad |= (unsigned)(hi | lo) & ~0xfu; /* negative: no digit */
+		bad |= (unsigned char)s[0] ^ (unsigned)' ';
+		bytes[i] = (uint8_t)((unsigned)hi << 4 | (unsigned)lo);
+	}
+	return bad == 0;
+}
+
 /* "1f0: 00 11 … ff": the offset in *RET_AT, the bytes in BYTES; how many, or 0. */
 static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
 {
@@ -14,7 +30,11 @@ static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
 	if (digits < 2 || digits > 3 || *p != ':' || *ret_at % ROW != 0) {
 		return 0;
 	}
-	for (p++; n < ROW; n++) {
+	p++;
+	if (is_tidy_row(p, bytes)) {
+		return ROW;
+	}
+	for (; n < ROW; n++) {
 		p = lspci_skip(p);
 		int hi = lspci_hex_digit(*p), lo = hi < 0 ? -1 : lspci_hex_digit(p[1]);
 		if (lo < 0) {

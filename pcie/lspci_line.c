@@ -347,6 +347,12 @@ static bool trailing_ids(const char *s, uint16_t *ret_vendor, uint16_t *ret_devi
 	return false;
 }
 
+/* Prose below a line that is whole is no rest of it. */
+static bool may_go_on(const struct pcie_line *l)
+{
+	return l->len >= LSPCI_NARROW || lspci_is_unbalanced(l->s);
+}
+
 static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
 	struct pcie_device *d = &p->b.d;
@@ -355,9 +361,8 @@ static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, s
 	size_t n = 1;
 
 	lspci_squeeze(&q, s);
-	bool may_go_on = l->line[at].len >= LSPCI_NARROW || lspci_is_unbalanced(q.s);
-	while (may_go_on && n < LSPCI_PIECES && !trailing_ids(q.s, &d->subvendor, &d->subdevice) &&
-		lspci_is_rest(l, at + n) &&
+	while (n < LSPCI_PIECES && !trailing_ids(q.s, &d->subvendor, &d->subdevice) &&
+		lspci_is_rest(l, at + n) && (n > 1 || may_go_on(&l->line[at])) &&
 		!lspci_is_header(l->line[at + n].s, l->line[at + n].len, true)) {
 		lspci_squeeze(&q, l->line[at + n].s);
 		n++;

@@ -115,6 +115,9 @@ struct route {
 static void take_other(struct route *r, const struct pcie_line *line)
 {
 	struct pcie_addr about;
+	if (r->now == PCIE_TEXT_LSPCI && line->s[0] == '\t' && line->s[1] == '\t') {
+		return; /* a detail of a capability: no text of another kind is so far in */
+	}
 	enum pcie_text_kind kind = pcie_classify(line->s, line->len);
 
 	if (kind == PCIE_TEXT_OTHER || kind == PCIE_TEXT_COMMAND) {
