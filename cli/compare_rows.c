@@ -115,7 +115,9 @@ const char *cmd_row_change(const struct cmd_row *r, char buf[static CMD_WHEN_MAX
 		if (r->unit == CMD_SHARE) {
 			snprintf(buf, CMD_WHEN_MAX, "%.2f x", r->b / r->a);
 		} else {
-			snprintf(buf, CMD_WHEN_MAX, "%+.1f %%", 100 * (r->b / r->a - 1));
+			const double percent = 100 * (r->b / r->a - 1);
+			/* Nothing has no sign. */
+			snprintf(buf, CMD_WHEN_MAX, "%+.1f %%", fabs(percent) < 0.05 ? 0 : percent);
 		}
 	}
 	return buf;

@@ -16,7 +16,7 @@ struct cmd_page {
 	const struct runs_comparison *c;
 	const struct cmd_machines *m;
 	const struct runs_traces *trace; /* two: A's and B's of the first pair */
-	const char *head;                /* what stands before it, for a person; NULL: nothing */
+	const char *head;                /* what stands before it, HTML; NULL: nothing */
 };
 
 /* The whole page; the caller frees it. */

@@ -372,9 +372,7 @@ char *cmd_compare_html(const struct cmd_page *p)
 	cmd_html_text(&t, c->sentence);
 	text_add(&t, "</div>\n");
 	if (p->head && *p->head) {
-		text_add(&t, "<pre>");
-		cmd_html_text(&t, p->head);
-		text_add(&t, "</pre>\n");
+		text_add(&t, p->head);
 	}
 	text_add(&t, "<div class=\"sides\">\n");
 	add_side(&t, 0, c->a);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/chart.h"
 #include "cli/layout.h"
 #include "cli/print_runs.h"
 #include "cli/study.h"
@@ -87,6 +88,46 @@ void cmd_study_print(struct text *t, const struct cmd_study *s, struct cmd_style
 			b->why);
 	}
 	cmd_study_next(t, s);
+}
+
+static void add_paragraph(struct text *t, const char *s)
+{
+	if (*s) {
+		text_add(t, "<p>");
+		cmd_html_text(t, s);
+		text_add(t, "</p>\n");
+	}
+}
+
+void cmd_study_html(struct text *t, const struct cmd_study *s, const char *starts)
+{
+	char when[CMD_WHEN_MAX];
+	struct text line = {0};
+	text_add(t, "<section class=\"study\">\n<p><b>");
+	cmd_html_text(t, s->study.change);
+	text_add(t, "</b>: A without it, B with it; each boot is filed by ");
+	cmd_html_text(t, *s->study.fact ? s->study.fact : "hand");
+	text_add(t, ".</p>\n<div class=\"scroll\"><table><tr><th></th><th></th><th>fact</th>"
+		    "<th>outcome</th><th class=\"r\">runs</th><th>filed</th><th>boot</th></tr>\n");
+	for (size_t i = 0; i < s->boots.n; i++) {
+		const struct runs_study_boot *b = &s->boots.boot[i];
+		text_addf(t, "<tr><td class=\"r\">%zu</td><td class=\"t%c\">%c</td><td>", i + 1,
+			b->side | 0x20, b->side);
+		cmd_html_text(t, b->value);
+		text_add(t, "</td><td class=\"t\">");
+		cmd_html_textf(
+			t, "%s%s%s", runs_outcome_name(b->outcome), *b->why ? ": " : "", b->why);
+		text_addf(t, "</td><td class=\"r\">%zu</td><td>%s</td><td>", b->nrun,
+			cmd_when(b->at, when));
+		cmd_html_textf(t, "%.8s", b->boot_id);
+		text_add(t, "</td></tr>\n");
+	}
+	text_add(t, "</table></div>\n");
+	cmd_study_power(&line, s);
+	add_paragraph(t, line.s);
+	text_finish(&line);
+	add_paragraph(t, starts);
+	text_add(t, "</section>\n");
 }
 
 struct js *cmd_study_json(const struct cmd_study *s)

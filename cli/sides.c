@@ -79,7 +79,7 @@ static int write_page(struct runs_store *store, const char *const ref[2],
 		r = runs_traces_load(store, ref[1], c->b, &c->pair[0], POINTS, &trace[1], why);
 	}
 	if (!r) {
-		struct cmd_page page = {c, m, trace, o->head};
+		struct cmd_page page = {c, m, trace, o->page};
 		_cleanup_free_ char *html = cmd_compare_html(&page);
 		r = file_write_atomic(o->html, html, strlen(html), why);
 	}

@@ -12,6 +12,7 @@ struct cmd_compare_options {
 	bool json, csv;
 	const char *html;  /* a file for the page; NULL: none */
 	const char *head;  /* text before the comparison, for a person; NULL: none */
+	const char *page;  /* the same as HTML; NULL: none */
 	const char *study; /* the same for programs, JSON: member "study"; NULL: none */
 };
 

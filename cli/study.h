@@ -57,6 +57,8 @@ int cmd_study_report(const struct cmd_study_options *o);
 
 /* What is there, and what to do next. */
 void cmd_study_print(struct text *t, const struct cmd_study *s, struct cmd_style style);
+/* The same as a piece of a page; STARTS: a sentence about boots that did not start, or "". */
+void cmd_study_html(struct text *t, const struct cmd_study *s, const char *starts);
 struct js *cmd_study_json(const struct cmd_study *s);
 /* The smallest effect that the plan would find, and whether its noise is measured or assumed. */
 void cmd_study_power(struct text *t, const struct cmd_study *s);

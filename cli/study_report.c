@@ -73,13 +73,14 @@ int cmd_study_report(const struct cmd_study_options *o)
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
 	struct text t = {0};
-	/* A page shows it too, and has no use for colours. */
-	struct cmd_style style = cmd_style_detect(false);
-	style.colour = style.colour && !o->html;
-	cmd_study_print(&t, &s, style);
-	int started = starts(&s, &t);
-	text_add(&t, "\n");
+	struct text failed = {0}, section = {0};
+	cmd_study_print(&t, &s, cmd_style_detect(false));
+	int started = starts(&s, &failed);
+	_cleanup_free_ char *failures = text_steal(&failed);
+	text_addf(&t, "%s\n", failures);
 	_cleanup_free_ char *head = text_steal(&t);
+	cmd_study_html(&section, &s, failures);
+	_cleanup_free_ char *page = text_steal(&section);
 	int result;
 	if (both) {
 		/* A fact of the environment is what was changed: it does not stand in the way. */
@@ -96,6 +97,7 @@ int cmd_study_report(const struct cmd_study_options *o)
 			.csv = o->csv,
 			.html = o->html,
 			.head = head,
+			.page = page,
 			.study = study,
 		};
 		snprintf(a, sizeof(a), "study:%s/A", s.study.name);

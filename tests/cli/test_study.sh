@@ -92,6 +92,12 @@ expect 0 'B is steadier: its spread is 0\.[34].* 4 against 4 boots' study report
 expect 0 '"verdict": "better"' study report gov --json
 expect 0 '"outcome": "measured"' study report gov --json
 expect 0 '^B,' study report gov --csv
+"$BARSCOPE" study report gov --html "$dir/page.html" >/dev/null
+if ! grep -q '<section class="study">' "$dir/page.html" ||
+    [ "$(grep -c '<td class="t">measured</td>' "$dir/page.html")" -ne 8 ]; then
+    echo "FAIL: the page does not list the study's eight boots"
+    bad=1
+fi
 expect 0 '"outcome": "measured"' study status gov --json
 expect 0 '"next": null' study status gov --json
 expect 0 'ExecStart=.*study run gov --store' study unit gov
