@@ -35,6 +35,7 @@ for ((i = 1; i <= kills; i++)); do
     front=$!
     # From the first moment on, mostly within the first seconds.
     ms=$((RANDOM % 10 < 3 ? RANDOM % 300 : 300 + RANDOM % 3200))
+    before=$(now)
     sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
     worker=$(pgrep -P $front 2>/dev/null | head -n 1)
     case $((i % 3)) in
@@ -64,7 +65,9 @@ for ((i = 1; i <= kills; i++)); do
     start=$("$BARSCOPE" runs list --json --store "$store" | sed -n 's/.*"started": \([0-9]*\).*/\1/p')
     missing=$(((killed - start) / 1000000 - seconds * 1000))
     [ $missing -gt $lost ] && lost=$missing
-    [ $missing -le 2000 ] || fail "kill $i after $ms ms: $missing ms are missing ($line)"
+    # A machine on which we come late ourselves lets the recorder come late too.
+    late=$(((killed - before) / 1000000 - ms))
+    [ $missing -le $((2000 + 10 * late)) ] || fail "kill $i after $ms ms: $missing ms are missing ($line)"
     # The next run closes it, and works.
     if [ $((i % 10)) -eq 0 ]; then
         (stress "$store" 1) || fail "the run after kill $i failed: $(cat "$dir/out")"

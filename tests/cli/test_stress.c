@@ -251,14 +251,39 @@ static void trouble_keeps_what_was_measured(void **state)
 	js_free(j);
 }
 
+/* Returns once the run that is recorded in STORE has samples there. */
+static void await_samples(const char *store)
+{
+	char command[512], text[4096];
+	/* Not by program_start(), whose output files are those of the program that runs. */
+	snprintf(command, sizeof(command), "\"$BARSCOPE\" runs show 1 --json --store '%s' 2>&1",
+		store);
+	for (int i = 0; i < 300; i++) {
+		FILE *f = popen(command, "r");
+		assert_non_null(f);
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		pclose(f);
+		const char *n = strstr(text, "\"samples\": ");
+		if (n && strtoull(n + 11, NULL, 10) > 0) {
+			return;
+		}
+		usleep(200000);
+	}
+	fail_msg("no samples in %s: %s", store, text);
+}
+
 static void signals_end_it_after_the_summary(void **state)
 {
 	(void)state;
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
 		const char *path = script("1000 998000 900 100\nagain\n");
-		pid_t pid = launch((const char *const[]){"--script", path, "--json", NULL});
-		usleep(400000);
+		char store[160], name[24];
+		snprintf(name, sizeof(name), "signal%zu.db", i);
+		snprintf(store, sizeof(store), "%s", in_folder(name));
+		pid_t pid = launch((const char *const[]){
+			"--script", path, "--record", "signal", "--store", store, "--json", NULL});
+		await_samples(store);
 		kill(pid, signals[i]);
 		struct outcome o;
 		program_end(pid, &o);

@@ -60,7 +60,7 @@ expect 3 '--sweep takes its shapes itself' --sweep --shape 1x64x64
 "$BARSCOPE" stress --backend cpu --threads 1 --fill 8M --shape 1x256x256 --store "$dir/k.db" \
     >"$out" 2>&1 &
 front=$!
-for _ in $(seq 200); do
+for _ in $(seq 1200); do # a minute
     [ "$(ask "$dir/k.db" "select count(*) from intents where step like 'load 50%'" 2>&1)" = 1 ] &&
         break
     sleep 0.05

@@ -106,7 +106,7 @@ expect $? 0 out 'no run has left clocks locked'
 locked_run() { # SIGNAL: starts one, waits until they are locked
     stress --seconds 60 --lock-clocks 1300 --device $gpu &
     front=$!
-    for _ in $(seq 400); do
+    for _ in $(seq 1200); do # a minute
         [ "$(cat "$dir/clocks")" = 1300 ] && break
         sleep 0.05
     done
@@ -138,7 +138,7 @@ grep -q 'another run has locked the clocks' "$dir/err2" || {
 # All are killed: they stay locked, the next start says so, and offers to unlock them.
 kill -KILL "$program"
 wait $front 2>/dev/null
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     kill -0 "$worker" 2>/dev/null || break
     sleep 0.05
 done

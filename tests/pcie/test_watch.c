@@ -19,11 +19,18 @@
 
 #include "pcie/scan.h"
 
-/* Waits for the watch to say something, at most two seconds. */
+/* Waits for the watch to say something, for as long as a busy machine may take. */
 static bool wait_change(struct pcie_watch *w)
 {
 	struct pollfd p = {.fd = pcie_watch_fd(w), .events = POLLIN};
-	return poll(&p, 1, 2000) > 0 && pcie_watch_drain(w);
+	return poll(&p, 1, 60000) > 0 && pcie_watch_drain(w);
+}
+
+/* Nothing comes, for as long as a busy machine may need for it. */
+static bool stays_quiet(struct pcie_watch *w)
+{
+	struct pollfd p = {.fd = pcie_watch_fd(w), .events = POLLIN};
+	return poll(&p, 1, 1000) <= 0 || !pcie_watch_drain(w);
 }
 
 static size_t count(void)
@@ -58,7 +65,7 @@ static void devices_come_and_go(void **state)
 
 	/* Another bus is no news. */
 	g_free(umockdev_testbed_add_device(t, "usb", "usb1", NULL, "idVendor", "1234", NULL, NULL));
-	assert_false(wait_change(w));
+	assert_true(stays_quiet(w));
 
 	umockdev_testbed_uevent(t, gpu, "change");
 	assert_true(wait_change(w));
