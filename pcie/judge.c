@@ -11,9 +11,6 @@
 #include "pcie/gpu_kind.h"
 #include "pcie/rebar.h"
 
-/* Register values above this are all ones cut to a BAR's size, not addresses. */
-#define ADDRESS_LIMIT ((uint64_t)1 << 56)
-
 const char *pcie_source_name(const struct pcie_snapshot *s, pcie_src src)
 {
 	return src < s->nsource ? s->source[src] : "?";
@@ -103,7 +100,7 @@ static void find_register_view(
 		f->state = PCIE_BAR_UNPLACED;
 		f->wiped = true;
 		f->sure = j->d->bars_complete && b->reg.is64 ? PCIE_PROVEN : PCIE_LIKELY;
-	} else if (b->reg.base && b->reg.base < ADDRESS_LIMIT) {
+	} else if (b->reg.base && b->reg.base < PCIE_ADDRESS_LIMIT) {
 		f->state = PCIE_BAR_PLACED;
 		f->sure = PCIE_WEAK;
 	} else {

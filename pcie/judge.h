@@ -14,6 +14,11 @@
 #include "pcie/verdict.h"
 
 #define PCIE_4G ((uint64_t)1 << 32)
+/*
+ * No CPU that Linux runs on has wider physical addresses: 52 bits on x86 (SDM 3A 4.1.4), 56 on
+ * Arm (FEAT_D128) and RISC-V (Privileged 12.4). A register above it has all ones cut to its size.
+ */
+#define PCIE_ADDRESS_LIMIT ((uint64_t)1 << 56)
 
 /* Derived from the snapshot alone; the same for each GPU. */
 struct pcie_machine {

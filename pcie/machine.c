@@ -6,9 +6,6 @@
 #include "pcie/gpu_kind.h"
 #include "pcie/judge.h"
 
-/* Above this no machine decodes: all ones cut to a BAR's size. */
-#define ADDRESS_LIMIT ((uint64_t)1 << 52)
-
 enum pcie_tri pcie_pci_option(const struct pcie_host *h, const char *word)
 {
 	if (h->have_cmdline != PCIE_KNOWN) {
@@ -235,7 +232,7 @@ static void find_in_log(struct pcie_machine *m, const struct pcie_snapshot *s)
 	for (size_t i = 0; i < s->nhistory && !windows_known && m->once_high < 0; i++) {
 		const struct pcie_history *h = &s->history[i];
 		if (h->has_firmware && !h->io && h->firmware_base >= PCIE_4G &&
-			h->firmware_base < ADDRESS_LIMIT && !was_refused(s, h)) {
+			h->firmware_base < PCIE_ADDRESS_LIMIT && !was_refused(s, h)) {
 			m->once_high = (int)i;
 		}
 	}
