@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "pcie/chars.h"
+
 const char *pcie_addr_format(struct pcie_addr a, char buf[static PCIE_ADDR_MAX])
 {
 	if (!a.known) {
@@ -20,16 +22,11 @@ static int hex(const char *s, int max, uint32_t *ret)
 	uint32_t v = 0;
 	int n = 0;
 	for (; n < max; n++) {
-		char c = s[n];
-		uint32_t d;
-		if (c >= '0' && c <= '9') {
-			d = (uint32_t)(c - '0');
-		} else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
-			d = (uint32_t)((c | 0x20) - 'a' + 10);
-		} else {
+		int d = pcie_hex_digit(s[n]);
+		if (d < 0) {
 			break;
 		}
-		v = v << 4 | d;
+		v = v << 4 | (uint32_t)d;
 	}
 	*ret = v;
 	return n;

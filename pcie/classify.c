@@ -3,20 +3,13 @@
 
 #include <string.h>
 
+#include "pcie/chars.h"
 #include "pcie/iomem.h"
 #include "pcie/klog.h"
 #include "pcie/lshw.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
 #include "pcie/xorg.h"
-
-static const char *skip(const char *s)
-{
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	return s;
-}
 
 bool pcie_classify_lspci_command(const char *s, struct pcie_addr *ret_addr)
 {
@@ -31,12 +24,12 @@ bool pcie_classify_lspci_command(const char *s, struct pcie_addr *ret_addr)
 	if (*rest && !strchr(" \t|;&>`'\")", *rest)) {
 		return false;
 	}
-	const char *t = skip(rest);
+	const char *t = pcie_skip(rest);
 	if (*t && !strchr("-|;&>`'\")", *t)) {
 		return false; /* "lspci says that …" */
 	}
 	for (t = strstr(rest, "-s"); t; t = strstr(t + 2, "-s")) {
-		const char *arg = skip(t + 2);
+		const char *arg = pcie_skip(t + 2);
 		arg += *arg == '\'' || *arg == '"';
 		int n = pcie_addr_scan(arg, ret_addr);
 		if (n > 0 && (arg[n] == '\0' || strchr(" \t|'\";)", arg[n]))) {
@@ -76,7 +69,7 @@ static bool is_tree(const char *s)
 
 enum pcie_text_kind pcie_classify(const char *s, size_t len)
 {
-	const char *t = skip(s);
+	const char *t = pcie_skip(s);
 
 	if (pcie_xorg_is_line(s)) { /* before the kernel's, whose time stamps it has */
 		return PCIE_TEXT_XORG;

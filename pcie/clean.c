@@ -78,7 +78,7 @@ size_t clean_quote_marks(const char *s, size_t n)
 {
 	size_t at = 0, i = 0;
 	while (i < n) {
-		while (i < n && clean_is_blank(s[i])) {
+		while (i < n && pcie_is_blank(s[i])) {
 			i++;
 		}
 		if (i == n || s[i] != '>') {
@@ -96,7 +96,7 @@ size_t clean_quote_marks(const char *s, size_t n)
 size_t clean_one_mark(const char *s, size_t n, char mark)
 {
 	size_t i = 0;
-	while (i < n && clean_is_blank(s[i])) {
+	while (i < n && pcie_is_blank(s[i])) {
 		i++;
 	}
 	if (i == n) {
@@ -114,13 +114,13 @@ size_t clean_one_mark(const char *s, size_t n, char mark)
 static size_t list_marks(const char *s, size_t n)
 {
 	size_t i = 0;
-	while (i < n && clean_is_blank(s[i])) {
+	while (i < n && pcie_is_blank(s[i])) {
 		i++;
 	}
 	if (i + 1 >= n) {
 		return 0;
 	}
-	if ((s[i] == '*' || s[i] == '-' || s[i] == '+') && clean_is_blank(s[i + 1])) {
+	if ((s[i] == '*' || s[i] == '-' || s[i] == '+') && pcie_is_blank(s[i + 1])) {
 		return i + 1 + (s[i + 1] == ' ');
 	}
 	size_t k = i;
@@ -143,7 +143,7 @@ static size_t list_marks(const char *s, size_t n)
 	/* "12:01:00.0 VGA": no domain has fewer than four digits */
 	struct pcie_addr a;
 	int used = sign && s[k] == ':' && k - i < 4 ? pcie_addr_scan(s + k + 1, &a) : -1;
-	if (used > 0 && clean_is_blank(s[k + 1 + (size_t)used])) {
+	if (used > 0 && pcie_is_blank(s[k + 1 + (size_t)used])) {
 		return k + 1;
 	}
 	return 0;
@@ -152,14 +152,14 @@ static size_t list_marks(const char *s, size_t n)
 size_t clean_line_number(const char *s, size_t n, unsigned *ret)
 {
 	size_t i = 0, first;
-	while (i < n && clean_is_blank(s[i])) {
+	while (i < n && pcie_is_blank(s[i])) {
 		i++;
 	}
 	*ret = 0;
 	for (first = i; i < n && i < first + 7 && clean_is_digit(s[i]); i++) {
 		*ret = *ret * 10 + (unsigned)(s[i] - '0');
 	}
-	if (i == first || (i < n && !clean_is_blank(s[i]))) {
+	if (i == first || (i < n && !pcie_is_blank(s[i]))) {
 		return 0;
 	}
 	return i + (i < n);
@@ -200,7 +200,7 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 {
 	const struct clean_traits *t = &c->traits;
 	size_t first = 0;
-	while (first < n && clean_is_blank(s[first])) {
+	while (first < n && pcie_is_blank(s[first])) {
 		first++;
 	}
 	if (first == n || !may_be_mark(s[first])) { /* most lines */
@@ -236,7 +236,7 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	size_t lead = marks(c, s, n);
 
 	s += lead;
-	while (stop > s && clean_is_blank(stop[-1])) {
+	while (stop > s && pcie_is_blank(stop[-1])) {
 		stop--;
 	}
 	if (stop - s > PCIE_CLEAN_LINE_MAX) {

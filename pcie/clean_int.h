@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pcie/chars.h"
+
 /* What the whole text shows about where it has been. */
 struct clean_traits {
 	bool entities; /* "&lt;" and its like occur */
@@ -17,24 +19,9 @@ struct clean_traits {
 	char mark;     /* '|' or '+' when headers of devices stand behind one: quoted, or a diff */
 };
 
-static inline bool clean_is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static inline bool clean_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-/* The value of a hex digit, or -1. */
-static inline int clean_hex_digit(char c)
-{
-	if (clean_is_digit(c)) {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Does P (behind a '&', N bytes left) begin an entity? Behind a '<', a known tag? */

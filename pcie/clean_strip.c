@@ -40,7 +40,7 @@ static size_t entity_at(const char *p, size_t n, uint32_t *ret)
 	size_t i = hex ? 2 : 1, first = i;
 	uint32_t v = 0;
 	for (; i < n && i < first + 6; i++) {
-		int d = hex ? clean_hex_digit(p[i]) : clean_is_digit(p[i]) ? p[i] - '0' : -1;
+		int d = hex ? pcie_hex_digit(p[i]) : clean_is_digit(p[i]) ? p[i] - '0' : -1;
 		if (d < 0) {
 			break;
 		}

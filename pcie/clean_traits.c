@@ -13,7 +13,7 @@ static bool is_escape(char high, char low)
 	if (high == '0') {
 		return low == '9' || (low | 0x20) == 'a' || (low | 0x20) == 'd';
 	}
-	return (high == '2' || clean_hex_digit(high) >= 8) && clean_hex_digit(low) >= 0;
+	return (high == '2' || pcie_hex_digit(high) >= 8) && pcie_hex_digit(low) >= 0;
 }
 
 /* "[size=", "secondary=" end a line of a narrow column by chance: that is no soft break. */
@@ -72,10 +72,9 @@ size_t clean_quoted_printable(const char *s, size_t len, char *out)
 			i += 1;
 		} else if (i + 2 < len && s[i + 1] == '\r' && s[i + 2] == '\n') {
 			i += 2;
-		} else if (i + 2 < len && clean_hex_digit(s[i + 1]) >= 0 &&
-			   clean_hex_digit(s[i + 2]) >= 0) {
-			out[o++] =
-				(char)(clean_hex_digit(s[i + 1]) << 4 | clean_hex_digit(s[i + 2]));
+		} else if (i + 2 < len && pcie_hex_digit(s[i + 1]) >= 0 &&
+			   pcie_hex_digit(s[i + 2]) >= 0) {
+			out[o++] = (char)(pcie_hex_digit(s[i + 1]) << 4 | pcie_hex_digit(s[i + 2]));
 			i += 2;
 		} else if (i + 1 < len) {
 			out[o++] = s[i];
@@ -111,7 +110,7 @@ static size_t skip_odd(const char *s, size_t n)
 	for (size_t was = n; was != i;) {
 		was = i;
 		i += clean_quote_marks(s + i, n - i);
-		while (i < n && clean_is_blank(s[i])) {
+		while (i < n && pcie_is_blank(s[i])) {
 			i++;
 		}
 		if (n - i > 2 && !memcmp(s + i, "\xc2\xa0", 2)) {
@@ -171,7 +170,7 @@ static bool is_doubled(const char *s, size_t len)
 	for (int i = 0; i < 256 && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		size_t n = (size_t)((nl ? nl : end) - s), at = clean_quote_marks(s, n);
-		while (at < n && (clean_is_blank(s[at]) || s[at] == '\r')) {
+		while (at < n && (pcie_is_blank(s[at]) || s[at] == '\r')) {
 			at++;
 		}
 		if (at < n && before) {

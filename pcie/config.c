@@ -189,13 +189,6 @@ static enum pcie_port_type port_type(uint32_t code)
 	return type[code & 15];
 }
 
-/* In units of 100 MT/s; codes above 6 are not assigned (7.5.3.6). */
-static uint16_t link_speed(uint32_t code)
-{
-	static const uint16_t speed[] = {0, 25, 50, 80, 160, 320, 640};
-	return code < ARRAY_LEN(speed) ? speed[code] : 0;
-}
-
 static void decode_express(struct pcie_device *d, struct bytes b, size_t at, pcie_src src)
 {
 	uint32_t flags = get16(b, at + EXPRESS_FLAGS);
@@ -212,8 +205,8 @@ static void decode_express(struct pcie_device *d, struct bytes b, size_t at, pci
 	struct pcie_link link = {
 		.have = PCIE_KNOWN,
 		.src = src,
-		.speed = link_speed(status & LINK_SPEED_MASK),
-		.max_speed = link_speed(cap & LINK_SPEED_MASK),
+		.speed = pcie_link_speed(status & LINK_SPEED_MASK),
+		.max_speed = pcie_link_speed(cap & LINK_SPEED_MASK),
 		.width = (uint8_t)(status >> LINK_WIDTH_SHIFT & LINK_WIDTH_MASK),
 		.max_width = (uint8_t)(cap >> LINK_WIDTH_SHIFT & LINK_WIDTH_MASK),
 	};

@@ -18,7 +18,7 @@ static bool device_begins(const char *s)
 		*p == '-') {
 		p++;
 	}
-	if (p == s || p - s > 32 || *p != ' ' || klog_hex_digit(p[1]) < 0) {
+	if (p == s || p - s > 32 || *p != ' ' || pcie_hex_digit(p[1]) < 0) {
 		return false;
 	}
 	p++;
@@ -193,7 +193,7 @@ static bool number_cut(const char *tail, size_t n, const char *next)
 		return false;
 	}
 	for (size_t i = 2; i < n; i++) {
-		if (klog_hex_digit(tail[i]) < 0) {
+		if (pcie_hex_digit(tail[i]) < 0) {
 			return false;
 		}
 	}
@@ -213,7 +213,7 @@ static bool is_cut(const char *text, size_t n, const char *next)
 		return len == 0 || head > 0;
 	}
 	if (text[n - 1] == '-') { /* "0x…-" and not the word in "0x… - 0x…" */
-		return len > 1 && klog_hex_digit(next[0]) >= 0;
+		return len > 1 && pcie_hex_digit(next[0]) >= 0;
 	}
 	const char *dash = memrchr(tail, '-', len);
 	const char *number = dash ? dash + 1 : tail;

@@ -141,15 +141,15 @@ bool klog_find_addr(const char *s, struct pcie_addr *ret)
 	/* A domain of four digits or more stands before the first colon of an address. */
 	for (const char *colon = s; (colon = strchr(colon, ':')); colon++) {
 		const char *p = colon;
-		while (p > s && colon - p < 8 && klog_hex_digit(p[-1]) >= 0) {
+		while (p > s && colon - p < 8 && pcie_hex_digit(p[-1]) >= 0) {
 			p--;
 		}
-		if (colon - p < 4 || (p > s && klog_hex_digit(p[-1]) >= 0)) {
+		if (colon - p < 4 || (p > s && pcie_hex_digit(p[-1]) >= 0)) {
 			continue;
 		}
 		struct pcie_addr a;
 		int n = pcie_addr_scan(p, &a);
-		if (n > 0 && klog_hex_digit(p[n]) < 0) {
+		if (n > 0 && pcie_hex_digit(p[n]) < 0) {
 			*ret = a;
 			return true;
 		}

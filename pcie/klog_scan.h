@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pcie/addr.h"
+#include "pcie/chars.h"
 
 /* Exactly LITERAL stands at *P. */
 static inline bool klog_eat_n(const char **p, const char *literal, size_t n)
@@ -28,19 +29,7 @@ static inline bool klog_eat_n(const char **p, const char *literal, size_t n)
 
 static inline void klog_blanks(const char **p)
 {
-	while (**p == ' ' || **p == '\t') {
-		++*p;
-	}
-}
-
-/* The value of a hex digit, or -1. */
-static inline int klog_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	*p = pcie_skip(*p);
 }
 
 static inline bool klog_digit(char c)
@@ -57,7 +46,7 @@ static inline bool klog_hex(const char **p, uint64_t *ret)
 	}
 	uint64_t v = 0;
 	int n = 0, d;
-	for (; (d = klog_hex_digit(*s)) >= 0; s++, n++) {
+	for (; (d = pcie_hex_digit(*s)) >= 0; s++, n++) {
 		v = v << 4 | (uint64_t)d;
 	}
 	if (n == 0 || n > 16) {

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "pcie/chars.h"
 
 enum {
 	RECORD_MAX = 16384,  /* a message and its dictionary: 8 KiB in the kernel */
@@ -19,15 +20,6 @@ enum {
 	ACTION_SIZE_BUFFER = 10,
 	FACILITY_SHIFT = 3, /* of a record's first number; kernel messages have 0 */
 };
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* One number and the character behind it. */
 static bool number(const char **p, const char *end, uint64_t *ret)
@@ -73,8 +65,8 @@ int pcie_kmsg_record(const char *record, size_t len, struct text *out)
 		/* The kernel writes what is not printable as \xNN, line ends within a message too.
 		 */
 		int hi, lo;
-		if (*p != '\\' || end - p < 4 || p[1] != 'x' || (hi = hex_digit(p[2])) < 0 ||
-			(lo = hex_digit(p[3])) < 0) {
+		if (*p != '\\' || end - p < 4 || p[1] != 'x' || (hi = pcie_hex_digit(p[2])) < 0 ||
+			(lo = pcie_hex_digit(p[3])) < 0) {
 			text_addn(out, p, 1);
 			continue;
 		}

@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/chars.h"
 #include "pcie/lspci_class.h"
 
 enum {
@@ -43,23 +44,9 @@ struct reader {
 	size_t said;
 };
 
-static const char *skip(const char *s)
-{
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	return s;
-}
-
-static const char *after(const char *s, const char *word)
-{
-	size_t n = strlen(word);
-	return strncmp(s, word, n) ? NULL : s + n;
-}
-
 static bool is_node(const char *s)
 {
-	s = after(s, "*-");
+	s = pcie_after(s, "*-");
 	if (!s || *s < 'a' || *s > 'z') {
 		return false;
 	}
@@ -72,23 +59,14 @@ static bool is_node(const char *s)
 /* "description: VGA compatible controller": somebody copied from below the node's name. */
 static bool is_description(const char *s)
 {
-	s = after(s, "description: ");
+	s = pcie_after(s, "description: ");
 	return s && pcie_class_from_name(s, strlen(s)) >= 0;
 }
 
 bool pcie_lshw_is_start(const char *s)
 {
-	s = skip(s);
-	return is_node(s) || is_description(s) || after(s, "bus info: pci@");
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	s = pcie_skip(s);
+	return is_node(s) || is_description(s) || pcie_after(s, "bus info: pci@");
 }
 
 static bool hex(const char **s, uint64_t *ret)
@@ -96,21 +74,21 @@ static bool hex(const char **s, uint64_t *ret)
 	const char *p = *s;
 	uint64_t v = 0;
 	int n = 0;
-	for (int d; n < 16 && (d = hex_digit(*p)) >= 0; n++, p++) {
+	for (int d; n < 16 && (d = pcie_hex_digit(*p)) >= 0; n++, p++) {
 		v = v << 4 | (uint64_t)d;
 	}
 	*ret = v;
 	*s = p;
-	return n > 0 && hex_digit(*p) < 0;
+	return n > 0 && pcie_hex_digit(*p) < 0;
 }
 
 /* "memory:f6000000-f6ffffff", "ioport:e000(size=128)"; P is at the word's end when true. */
 static bool scan_range(const char **p, struct range *ret)
 {
-	const char *s = *p, *v = after(s, "memory:");
+	const char *s = *p, *v = pcie_after(s, "memory:");
 	uint64_t limit;
 	ret->io = !v;
-	v = v ? v : after(s, "ioport:");
+	v = v ? v : pcie_after(s, "ioport:");
 	if (!v || !hex(&v, &ret->base)) {
 		return false;
 	}
@@ -121,7 +99,7 @@ static bool scan_range(const char **p, struct range *ret)
 		}
 		ret->size = limit - ret->base + 1;
 	} else {
-		v = after(v, "(size=");
+		v = pcie_after(v, "(size=");
 		char *end;
 		ret->size = v && *v >= '1' && *v <= '9' ? strtoull(v, &end, 10) : 0;
 		if (!ret->size || *end != ')') {
@@ -159,7 +137,7 @@ static void take_resources(struct node *n, const char *s)
 			(g.io || g.base + g.size - 1 > LEGACY_END)) {
 			n->range[n->nrange++] = g;
 		}
-		s = skip(word + strcspn(word, " "));
+		s = pcie_skip(word + strcspn(word, " "));
 	}
 }
 
@@ -170,33 +148,33 @@ static void take_property(struct node *n, const char *s, bool cut)
 	uint64_t x;
 	size_t len;
 
-	if ((v = after(s, "bus info: "))) {
-		v = after(skip(v), "pci@");
+	if ((v = pcie_after(s, "bus info: "))) {
+		v = pcie_after(pcie_skip(v), "pci@");
 		n->addr.known = v && pcie_addr_scan(v, &n->addr) > 0;
-	} else if ((v = after(s, "description: "))) {
+	} else if ((v = pcie_after(s, "description: "))) {
 		n->class_code = pcie_class_from_name(v, strlen(v));
-	} else if ((v = after(s, "product: "))) {
+	} else if ((v = pcie_after(s, "product: "))) {
 		take_numbers(v, NULL, &n->device);
 		text_copy(n->product, sizeof(n->product), v);
 		char *numbers = n->device ? strrchr(n->product, '[') : NULL;
 		if (numbers && numbers > n->product && numbers[-1] == ' ') {
 			numbers[-1] = '\0';
 		}
-	} else if ((v = after(s, "vendor: "))) {
+	} else if ((v = pcie_after(s, "vendor: "))) {
 		n->vendor = pcie_vendor_from_name(v, &len);
 		take_numbers(v, &n->vendor, NULL);
-	} else if ((v = after(s, "version: "))) {
+	} else if ((v = pcie_after(s, "version: "))) {
 		n->has_revision = hex(&v, &x) && x <= 255 && *v == '\0';
 		n->revision = n->has_revision ? (unsigned)x : 0;
-	} else if ((v = after(s, "configuration: "))) {
+	} else if ((v = pcie_after(s, "configuration: "))) {
 		const char *d = strstr(v, "driver=");
 		len = d ? strcspn(d + 7, " ") : 0;
 		if (len > 0 && len < sizeof(n->driver) && !(cut && d[7 + len] == '\0')) {
 			memcpy(n->driver, d + 7, len);
 			n->driver[len] = '\0';
 		}
-	} else if ((v = after(s, "resources: "))) {
-		take_resources(n, skip(v));
+	} else if ((v = pcie_after(s, "resources: "))) {
+		take_resources(n, pcie_skip(v));
 	}
 }
 
@@ -262,7 +240,7 @@ static void finish_node(struct reader *r)
 
 static bool begins_range(const char *s)
 {
-	return after(s, "memory:") || after(s, "ioport:") || after(s, "irq:");
+	return pcie_after(s, "memory:") || pcie_after(s, "ioport:") || pcie_after(s, "irq:");
 }
 
 /* Does S go on with BEFORE, a line of resources or (SETTINGS) of the configuration? */
@@ -278,7 +256,7 @@ static bool is_rest(const struct pcie_line *before, const char *s, bool settings
 		return false;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(other); i++) {
-		if (after(s, other[i])) {
+		if (pcie_after(s, other[i])) {
 			return false;
 		}
 	}
@@ -290,13 +268,13 @@ static bool is_rest(const struct pcie_line *before, const char *s, bool settings
 /* Line I and the rest of it; returns the lines taken. */
 static size_t join(const struct pcie_lines *l, size_t i, struct text *out)
 {
-	const char *s = skip(l->line[i].s);
-	bool settings = after(s, "configuration:");
+	const char *s = pcie_skip(l->line[i].s);
+	bool settings = pcie_after(s, "configuration:");
 	size_t n = 1;
 	out->len = 0;
 	text_add(out, s);
-	while ((settings || after(s, "resources:")) && n < PIECES && i + n < l->n) {
-		const char *t = skip(l->line[i + n].s);
+	while ((settings || pcie_after(s, "resources:")) && n < PIECES && i + n < l->n) {
+		const char *t = pcie_skip(l->line[i + n].s);
 		if (!is_rest(&l->line[i + n - 1], t, settings)) {
 			break;
 		}
@@ -315,7 +293,7 @@ size_t pcie_lshw_parse(struct pcie_snapshot *s, const struct pcie_lines *l, pcie
 	struct text t = {0};
 
 	for (size_t i = 0; i < l->n;) {
-		const char *line = skip(l->line[i].s);
+		const char *line = pcie_skip(l->line[i].s);
 		if (is_node(line) || (is_description(line) && r.node.addr.known)) {
 			finish_node(&r);
 			r.node.unclaimed = strstr(line, " UNCLAIMED") != NULL;

@@ -31,7 +31,7 @@ int lspci_hex(const char *s, uint64_t *ret, const char **ret_end)
 {
 	uint64_t v = 0;
 	int n = 0;
-	for (int d; n < 16 && (d = lspci_hex_digit(s[n])) >= 0; n++) {
+	for (int d; n < 16 && (d = pcie_hex_digit(s[n])) >= 0; n++) {
 		v = v << 4 | (uint64_t)d;
 	}
 	*ret = v;
@@ -464,16 +464,16 @@ const struct pcie_device *pcie_lspci_orphans(const struct pcie_lspci *p, size_t 
 
 bool pcie_lspci_is_start(const char *s, size_t len)
 {
-	s = lspci_skip(s);
+	s = pcie_skip(s);
 	return lspci_is_header(s, len, false) || lspci_is_hex_row(s) || lspci_word(s) != WORD_NONE;
 }
 
 static size_t take_logical(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 	size_t n;
 
-	if (lspci_hex_digit(*s) >= 0 && s[0] && s[1] && s[2]) {
+	if (pcie_hex_digit(*s) >= 0 && s[0] && s[1] && s[2]) {
 		if (lspci_take_hex_row(p, s)) {
 			p->blank = false;
 			return 1;
@@ -527,7 +527,7 @@ static size_t take_folded(struct pcie_lspci *p, const struct pcie_lines *l, size
 
 size_t pcie_lspci_take(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 
 	if (!p->fold_known && (lspci_starts_with_address(s) || lspci_word(s) != WORD_NONE)) {
 		p->fold = lspci_find_fold(l, at);

@@ -11,7 +11,7 @@
 /* A bracket tag: "[size=…]", "[disabled]", … and what may stand behind it. */
 static bool is_tag(const char *s)
 {
-	s = lspci_skip(s);
+	s = pcie_skip(s);
 	return *s == '[' &&
 	       (s[1] == 's' || s[1] == 'd' || s[1] == 'v' || s[1] == 'e' ||
 		       (s[1] >= '1' && s[1] <= '6' && strstr(s, "-bit]"))) &&
@@ -54,16 +54,16 @@ static void parse_tags(const char *s, struct pcie_bar *b)
 	for (s = strchr(s, '['); s; s = strchr(s + 1, '[')) {
 		switch (s[1]) {
 		case 'd':
-			disabled = disabled || lspci_after(s, "[disabled");
+			disabled = disabled || pcie_after(s, "[disabled");
 			break;
 		case 'e':
-			b->enhanced = lspci_after(s, "[enhanced]") != NULL;
+			b->enhanced = pcie_after(s, "[enhanced]") != NULL;
 			break;
 		case 's':
-			b->has_size = lspci_after(s, "[size=") && parse_size(s + 6, &b->size);
+			b->has_size = pcie_after(s, "[size=") && parse_size(s + 6, &b->size);
 			break;
 		case 'v':
-			b->is_virtual = b->is_virtual || lspci_after(s, "[virtual]");
+			b->is_virtual = b->is_virtual || pcie_after(s, "[virtual]");
 			break;
 		default:
 			break;
@@ -85,9 +85,9 @@ static bool parse_address(const char **s, struct pcie_bar *b)
 		if (!end) {
 			return false;
 		}
-		b->ignored = lspci_after(*s, "<ignored>") != NULL;
+		b->ignored = pcie_after(*s, "<ignored>") != NULL;
 		b->assigned =
-			b->ignored || lspci_after(*s, "<unassigned>") ? PCIE_NO : PCIE_TRI_UNKNOWN;
+			b->ignored || pcie_after(*s, "<unassigned>") ? PCIE_NO : PCIE_TRI_UNKNOWN;
 		*s = end + 1;
 		return true;
 	}
@@ -102,12 +102,12 @@ static bool parse_memory(const char *s, struct pcie_bar *b)
 	if (!parse_address(&s, b) || *s != '(') {
 		return false; /* cut off: the address may go on */
 	}
-	b->is64 = lspci_after(s, "(64-bit") != NULL;
-	b->is64_known = b->is64 || lspci_after(s, "(32-bit") || lspci_after(s, "(low-1M");
+	b->is64 = pcie_after(s, "(64-bit") != NULL;
+	b->is64_known = b->is64 || pcie_after(s, "(32-bit") || pcie_after(s, "(low-1M");
 	const char *pref = strchr(s, ',');
-	if (pref && lspci_after(pref, ",prefetchable)")) {
+	if (pref && pcie_after(pref, ",prefetchable)")) {
 		b->prefetchable = true;
-	} else if (!pref || !lspci_after(pref, ",non-prefetchable)")) {
+	} else if (!pref || !pcie_after(pref, ",non-prefetchable)")) {
 		b->is64_known = false;
 	}
 	parse_tags(s, b);
@@ -129,22 +129,22 @@ static bool parse_io(const char *s, struct pcie_bar *b)
 static bool parse_region(const char *s, struct pcie_bar *b)
 {
 	const char *rest;
-	rest = lspci_after(s, "[virtual]");
+	rest = pcie_after(s, "[virtual]");
 	if (rest) {
 		b->is_virtual = true;
 		s = rest;
 	}
-	rest = lspci_after(s, "[disabled]");
+	rest = pcie_after(s, "[disabled]");
 	s = rest ? rest : s;
-	rest = lspci_after(s, "Memoryat");
+	rest = pcie_after(s, "Memoryat");
 	if (rest) {
 		return parse_memory(rest, b);
 	}
-	rest = lspci_after(s, "I/Oportsat");
+	rest = pcie_after(s, "I/Oportsat");
 	if (rest) {
 		return parse_io(rest, b);
 	}
-	rest = lspci_after(s, "ExpansionROMat");
+	rest = pcie_after(s, "ExpansionROMat");
 	if (rest) {
 		if (!parse_address(&rest, b) || (*rest && *rest != '[')) {
 			return false;
@@ -204,7 +204,7 @@ static bool may_follow(const struct pcie_lines *l, size_t at, const char *s, enu
 {
 	/* "Region 0:" or "Region 0: [virtual]", the rest below */
 	bool bare = word != WORD_ROM && !strstr(s, "Memory") && !strstr(s, "I/O");
-	return (bare && lspci_word(lspci_skip(l->line[at].s)) == WORD_MEMORY) ||
+	return (bare && lspci_word(pcie_skip(l->line[at].s)) == WORD_MEMORY) ||
 	       lspci_is_rest(l, at);
 }
 
@@ -214,7 +214,7 @@ size_t lspci_take_region(
 	struct lspci_squeezed q = {.len = 0};
 	size_t n = 1;
 
-	lspci_squeeze(&q, lspci_skip(l->line[at].s));
+	lspci_squeeze(&q, pcie_skip(l->line[at].s));
 	while (n < LSPCI_PIECES && at + n < l->n) {
 		const char *next = l->line[at + n].s;
 		if (is_seam_before_tag(l, at + n)) {
@@ -242,7 +242,7 @@ size_t lspci_take_region(
 	if (!parse_region(s, &b)) {
 		return n;
 	}
-	if (l->cut && at + n == l->n && b.has_base && lspci_hex_digit(q.s[q.len - 1]) >= 0) {
+	if (l->cut && at + n == l->n && b.has_base && pcie_hex_digit(q.s[q.len - 1]) >= 0) {
 		return n; /* the text ends inside the address */
 	}
 	if (vf) {
@@ -262,9 +262,9 @@ size_t lspci_take_region(
 /* Is S only what may follow in a window line: digits, a dash, tags? */
 static bool is_window_rest(const char *s)
 {
-	for (s = lspci_skip(s); lspci_hex_digit(*s) >= 0 || *s == '-'; s++) {
+	for (s = pcie_skip(s); pcie_hex_digit(*s) >= 0 || *s == '-'; s++) {
 	}
-	s = lspci_skip(s);
+	s = pcie_skip(s);
 	return !*s || *s == '[';
 }
 
@@ -297,7 +297,7 @@ size_t lspci_take_window(
 
 	p->b.d.is_bridge = true;
 	p->b.windows = true;
-	if (lspci_after(s, "None") || lspci_after(s, "[disabled]")) {
+	if (pcie_after(s, "None") || pcie_after(s, "[disabled]")) {
 		w->have = PCIE_ABSENT;
 		w->src = p->text_src;
 		w->is64 = strstr(s, "[64-bit]") != NULL;
@@ -348,7 +348,7 @@ static int rebar_size(const char *s, const char **ret_end)
 static bool is_size_list(const char *s)
 {
 	for (; *s; s++) {
-		if (!lspci_blank_char(*s) && !strchr("0123456789MGTPEB", *s)) {
+		if (!pcie_is_blank(*s) && !strchr("0123456789MGTPEB", *s)) {
 			return false;
 		}
 	}
@@ -360,7 +360,7 @@ size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t
 {
 	struct lspci_squeezed q = {.len = 0};
 	size_t n = 1;
-	lspci_squeeze(&q, lspci_skip(l->line[at].s));
+	lspci_squeeze(&q, pcie_skip(l->line[at].s));
 	while (n < LSPCI_PIECES && lspci_is_rest(l, at + n) &&
 		(is_size_list(l->line[at + n].s) || !strstr(q.s, "supported:"))) {
 		lspci_squeeze(&q, l->line[at + n].s);

@@ -52,7 +52,7 @@ static size_t scan_path(const char *s, struct path *path)
 		path->no_bus[path->n++] = short_form;
 		at += 1 + (size_t)used;
 	}
-	return s[at] == '\0' || lspci_blank_char(s[at]) ? at : 0;
+	return s[at] == '\0' || pcie_is_blank(s[at]) ? at : 0;
 }
 
 /* What stands between address and name: "VGA compatible controller [0300]", "0300", "Class 0300".
@@ -75,7 +75,7 @@ static struct class_part scan_class(const char *s)
 	struct class_part c = {.code = -1};
 	uint64_t v;
 	const char *colon = strchr(s, ':');
-	if (!colon || colon == s || colon - s > 72 || (colon[1] && !lspci_blank_char(colon[1]))) {
+	if (!colon || colon == s || colon - s > 72 || (colon[1] && !pcie_is_blank(colon[1]))) {
 		return c;
 	}
 	c.len = (size_t)(colon - s);
@@ -110,14 +110,14 @@ static bool looks_like_class(const char *s, size_t len)
 bool lspci_is_header(const char *s, size_t len, bool lenient)
 {
 	struct path path;
-	if (len < 10 || lspci_hex_digit(*s) < 0) {
+	if (len < 10 || pcie_hex_digit(*s) < 0) {
 		return false;
 	}
 	size_t n = scan_path(s, &path);
 	if (n == 0) {
 		return false;
 	}
-	s = lspci_skip(s + n);
+	s = pcie_skip(s + n);
 	if (*s == '"') {
 		return true;
 	}
@@ -185,13 +185,13 @@ bool lspci_is_unbalanced(const char *s)
 bool lspci_starts_with_address(const char *s)
 {
 	struct path path;
-	return lspci_hex_digit(*s) >= 0 && scan_path(s, &path) > 0;
+	return pcie_hex_digit(*s) >= 0 && scan_path(s, &path) > 0;
 }
 
 /* May the line be the rest of a header? */
 static bool is_header_rest(const struct pcie_line *l)
 {
-	const char *t = lspci_skip(l->s);
+	const char *t = pcie_skip(l->s);
 	return l->len > 0 && lspci_word(t) == WORD_NONE && !lspci_is_hex_row(t) &&
 	       !lspci_starts_with_address(t);
 }
@@ -248,7 +248,7 @@ static void gather_rest(const struct pcie_lines *l, size_t at, struct header *h)
 	h->lines = 1;
 	for (size_t n = 1; n < LSPCI_PIECES && at + n < l->n; n++) {
 		const struct pcie_line *next = &l->line[at + n];
-		const char *t = lspci_skip(next->s);
+		const char *t = pcie_skip(next->s);
 		if (next->len > 0 && !is_header_rest(next)) {
 			if (lspci_word(t) != WORD_NONE) {
 				h->lines = n;
@@ -278,10 +278,10 @@ static void gather(const struct pcie_lines *l, size_t at, const char *s, struct 
 {
 	h->len = 0;
 	/* nothing behind the address: the class is in the next line */
-	bool below = !*s && at + 1 < l->n && scan_class(lspci_skip(l->line[at + 1].s)).certain;
+	bool below = !*s && at + 1 < l->n && scan_class(pcie_skip(l->line[at + 1].s)).certain;
 	if (below) {
 		at++;
-		s = lspci_skip(l->line[at].s);
+		s = pcie_skip(l->line[at].s);
 	}
 	h->joined[0] = '\0';
 	append(h, s);
@@ -319,7 +319,7 @@ static void parse_rest(struct pcie_device *d, struct header *h, size_t name_at, 
 {
 	uint64_t vendor, device, v;
 	const char *end;
-	const char *name = lspci_skip(h->joined + name_at);
+	const char *name = pcie_skip(h->joined + name_at);
 	const char *ids = find_ids(name, &vendor, &device);
 	const char *rev = strstr(name, "(rev "), *prog = strstr(name, "(prog-if");
 
@@ -327,7 +327,7 @@ static void parse_rest(struct pcie_device *d, struct header *h, size_t name_at, 
 	end = ids && ids < end ? ids : end;
 	end = rev && rev < end ? rev : end;
 	end = prog && prog < end ? prog : end;
-	while (end > name && lspci_blank_char(end[-1])) {
+	while (end > name && pcie_is_blank(end[-1])) {
 		end--;
 	}
 	size_t len = MIN((size_t)(end - name), sizeof(d->name) - 1);
@@ -349,10 +349,10 @@ static void parse_rest(struct pcie_device *d, struct header *h, size_t name_at, 
 
 	rev = strstr(q, "(rev");
 	prog = strstr(q, "(prog-if");
-	prog = prog ? lspci_skip(prog + 8) : NULL;
-	if (rev && lspci_hex(lspci_skip(rev + 4), &v, &end) == 2 && *end == ')') {
+	prog = prog ? pcie_skip(prog + 8) : NULL;
+	if (rev && lspci_hex(pcie_skip(rev + 4), &v, &end) == 2 && *end == ')') {
 		d->revision = (uint8_t)v;
-		d->config_gone = v == 0xff && prog && lspci_after(prog, "ff)");
+		d->config_gone = v == 0xff && prog && pcie_after(prog, "ff)");
 	}
 	if (prog && lspci_hex(prog, &v, &end) >= 2 && d->have_class == PCIE_KNOWN) {
 		lspci_hex((char[]){prog[0], prog[1], '\0'}, &v, &end);
@@ -380,7 +380,7 @@ static const char *machine_field(const char *s, char *buf, size_t size, int *ret
 		*ret_id = (int)v;
 		buf[n - 6] = '\0';
 	}
-	return lspci_skip(end + 1);
+	return pcie_skip(end + 1);
 }
 
 static void set_class(struct pcie_device *d, int code)
@@ -431,7 +431,7 @@ static void open_header(struct pcie_lspci *p, struct pcie_addr addr, int parent)
 /* "VGA compatible controller: …" without an address: only where a device's lines follow. */
 static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 	if (at + 1 >= l->n || (s > l->line[at].s + 1 && s[-1] == '\t')) {
 		return 0; /* as far in as the details of a capability */
 	}
@@ -442,7 +442,7 @@ static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l,
 	struct header h;
 	gather(l, at, s, &h);
 	enum lspci_word below =
-		at + h.lines < l->n ? lspci_word(lspci_skip(l->line[at + h.lines].s)) : WORD_NONE;
+		at + h.lines < l->n ? lspci_word(pcie_skip(l->line[at + h.lines].s)) : WORD_NONE;
 	size_t n = 0;
 	if (below != WORD_NONE && below != WORD_ELISION) {
 		open_header(p, (struct pcie_addr){0}, -1);
@@ -455,14 +455,14 @@ static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l,
 
 size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 	struct path path;
 
-	size_t n = lspci_hex_digit(*s) >= 0 ? scan_path(s, &path) : 0;
+	size_t n = pcie_hex_digit(*s) >= 0 ? scan_path(s, &path) : 0;
 	if (n == 0) {
 		return *s >= 'A' && *s <= 'Z' ? take_bare_header(p, l, at) : 0;
 	}
-	s = lspci_skip(s + n);
+	s = pcie_skip(s + n);
 	struct header h;
 	gather(l, at, s, &h);
 	/* on the whole of it: behind a long path even the class may be wrapped */

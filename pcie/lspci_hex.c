@@ -13,7 +13,7 @@ static bool is_tidy_row(const char *s, uint8_t bytes[static ROW])
 		return false;
 	}
 	for (int i = 0; i < ROW; i++, s += 3) {
-		int hi = lspci_hex_digit(s[1]), lo = lspci_hex_digit(s[2]);
+		int hi = pcie_hex_digit(s[1]), lo = pcie_hex_digit(s[2]);
 		bad |= (unsigned)(hi | lo) & ~0xfu; /* negative: no digit */
 		bad |= (unsigned char)s[0] ^ (unsigned)' ';
 		bytes[i] = (uint8_t)((unsigned)hi << 4 | (unsigned)lo);
@@ -35,14 +35,14 @@ static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
 		return ROW;
 	}
 	for (; n < ROW; n++) {
-		p = lspci_skip(p);
-		int hi = lspci_hex_digit(*p), lo = hi < 0 ? -1 : lspci_hex_digit(p[1]);
+		p = pcie_skip(p);
+		int hi = pcie_hex_digit(*p), lo = hi < 0 ? -1 : pcie_hex_digit(p[1]);
 		if (lo < 0) {
 			break;
 		}
 		bytes[n] = (uint8_t)(hi << 4 | lo);
 		p += 2;
-		if (*p && !lspci_blank_char(*p)) {
+		if (*p && !pcie_is_blank(*p)) {
 			return 0;
 		}
 	}
@@ -53,9 +53,9 @@ static int parse_row(const char *s, uint64_t *ret_at, uint8_t bytes[static ROW])
 static bool may_be_row(const char *s)
 {
 	int n = 0;
-	for (; n < 3 && lspci_hex_digit(s[n]) >= 0; n++) {
+	for (; n < 3 && pcie_hex_digit(s[n]) >= 0; n++) {
 	}
-	return n >= 2 && s[n] == ':' && lspci_blank_char(s[n + 1]);
+	return n >= 2 && s[n] == ':' && pcie_is_blank(s[n + 1]);
 }
 
 bool lspci_is_hex_row(const char *s)

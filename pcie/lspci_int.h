@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pcie/chars.h"
 #include "pcie/config.h"
 #include "pcie/lspci.h"
 
@@ -57,56 +58,6 @@ struct pcie_lspci {
 	struct pcie_device *orphan;
 	size_t norphan, caporphan;
 };
-
-static inline bool lspci_blank_char(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static inline const char *lspci_skip(const char *s)
-{
-	while (lspci_blank_char(*s)) {
-		s++;
-	}
-	return s;
-}
-
-/* What stands in S behind WORD, when S begins with it, else NULL. */
-static inline const char *lspci_after(const char *s, const char *word)
-{
-	size_t n = strlen(word);
-	return strncmp(s, word, n) ? NULL : s + n;
-}
-
-/* The value of a hex digit, or -1. */
-static inline int lspci_hex_digit(char c)
-{
-	static const int8_t value[256] = {
-		['0'] = 1,
-		['1'] = 2,
-		['2'] = 3,
-		['3'] = 4,
-		['4'] = 5,
-		['5'] = 6,
-		['6'] = 7,
-		['7'] = 8,
-		['8'] = 9,
-		['9'] = 10,
-		['A'] = 11,
-		['B'] = 12,
-		['C'] = 13,
-		['D'] = 14,
-		['E'] = 15,
-		['F'] = 16,
-		['a'] = 11,
-		['b'] = 12,
-		['c'] = 13,
-		['d'] = 14,
-		['e'] = 15,
-		['f'] = 16,
-	};
-	return value[(unsigned char)c] - 1;
-}
 
 /* Reads hex digits (at most 16); *RET_END is behind the last. Returns how many. */
 int lspci_hex(const char *s, uint64_t *ret, const char **ret_end);

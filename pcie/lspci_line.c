@@ -14,7 +14,7 @@ static unsigned number_after(
 		return 0;
 	}
 	v += strlen(word);
-	if (base == 16 ? lspci_hex_digit(*v) < 0 : *v < '0' || *v > '9') {
+	if (base == 16 ? pcie_hex_digit(*v) < 0 : *v < '0' || *v > '9') {
 		return 0;
 	}
 	unsigned long n = strtoul(v, NULL, base);
@@ -50,10 +50,10 @@ static size_t take_bus(struct pcie_lspci *p, const struct pcie_lines *l, size_t 
 static bool begins_with(const char *s, const char *word, const char **ret_rest)
 {
 	for (; *s; s++) {
-		if (lspci_blank_char(*s)) {
+		if (pcie_is_blank(*s)) {
 			continue;
 		}
-		for (; lspci_blank_char(*word); word++) {
+		for (; pcie_is_blank(*word); word++) {
 		}
 		if (*s != *word) {
 			break;
@@ -128,13 +128,13 @@ static void take_express(struct lspci_block *b, const char *name)
 
 static size_t take_capability(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 	struct lspci_block *b = &p->b;
 	uint64_t offset;
 	const char *end;
 
-	s = lspci_skip(s + sizeof("Capabilities:") - 1);
-	if (lspci_after(s, "<access denied")) {
+	s = pcie_skip(s + sizeof("Capabilities:") - 1);
+	if (pcie_after(s, "<access denied")) {
 		b->denied = true;
 		return 1;
 	}
@@ -148,12 +148,12 @@ static size_t take_capability(struct pcie_lspci *p, const struct pcie_lines *l, 
 	if (!name) {
 		return 1;
 	}
-	name = lspci_skip(name + 1);
+	name = pcie_skip(name + 1);
 	bool extended = offset >= PCIE_CONFIG_SIZE;
 	b->next_cap += extended;
-	b->cap = extended                                ? extended_cap_kind(b, name, l, at)
-		 : lspci_after(name, "Power Management") ? LIST_POWER
-							 : LIST_OTHER;
+	b->cap = extended                               ? extended_cap_kind(b, name, l, at)
+		 : pcie_after(name, "Power Management") ? LIST_POWER
+							: LIST_OTHER;
 	if (b->cap == LIST_REBAR || b->cap == LIST_VF_REBAR) {
 		struct pcie_rebar *r = b->cap == LIST_REBAR ? &b->d.rebar : &b->d.vf_rebar;
 		*r = (struct pcie_rebar){
@@ -164,10 +164,10 @@ static size_t take_capability(struct pcie_lspci *p, const struct pcie_lines *l, 
 			.null_cap = r->null_cap,
 		};
 	}
-	if (extended && lspci_after(name, "Null")) {
+	if (extended && pcie_after(name, "Null")) {
 		b->d.rebar.null_cap = true;
 	}
-	if (!extended && lspci_after(name, "Express")) {
+	if (!extended && pcie_after(name, "Express")) {
 		take_express(b, name);
 	}
 	return 1;
@@ -181,7 +181,7 @@ static void parse_link(const char *s, uint16_t *ret_speed, uint8_t *ret_width)
 
 	if (speed) {
 		double v = strtod(speed + 5, &end);
-		if (end > speed + 5 && lspci_after(end, "GT/s") && v > 0 && v < 1000) {
+		if (end > speed + 5 && pcie_after(end, "GT/s") && v > 0 && v < 1000) {
 			*ret_speed = (uint16_t)(v * 10 + 0.5);
 		}
 	}
@@ -285,7 +285,7 @@ static void take_status(struct lspci_block *b, const char *s, pcie_src src)
 {
 	s += sizeof("Status: ") - 1;
 	if (b->cap == LIST_NONE) {
-		b->no_cap_list = lspci_after(s, "Cap-") != NULL;
+		b->no_cap_list = pcie_after(s, "Cap-") != NULL;
 	} else if (b->cap == LIST_POWER && s[0] == 'D' && s[1] >= '0' && s[1] <= '3') {
 		static const char *const state[] = {"D0", "D1", "D2", "D3hot"};
 		text_copy(b->d.power, sizeof(b->d.power), state[s[1] - '0']);
@@ -296,7 +296,7 @@ static void take_status(struct lspci_block *b, const char *s, pcie_src src)
 /* Is the line no more than one word, as the name of a driver is that was wrapped? */
 static bool is_one_word(const struct pcie_line *l)
 {
-	const char *s = lspci_skip(l->s);
+	const char *s = pcie_skip(l->s);
 	return l->len > 0 && !strpbrk(s, " \t");
 }
 
@@ -316,9 +316,9 @@ static size_t take_driver(
 		}
 		return n;
 	}
-	const char *s = lspci_skip(strchr(l->line[at].s, ':') + 1);
+	const char *s = pcie_skip(strchr(l->line[at].s, ':') + 1);
 	if (!*s && lspci_is_rest(l, at + 1) && is_one_word(&l->line[at + 1])) {
-		s = lspci_skip(l->line[at + 1].s);
+		s = pcie_skip(l->line[at + 1].s);
 		n++;
 	}
 	const char *base = strrchr(s, '\\'); /* lspci on Windows names a path */
@@ -356,7 +356,7 @@ static bool may_go_on(const struct pcie_line *l)
 static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
 	struct pcie_device *d = &p->b.d;
-	const char *s = lspci_skip(l->line[at].s) + sizeof("Subsystem: ") - 1;
+	const char *s = pcie_skip(l->line[at].s) + sizeof("Subsystem: ") - 1;
 	struct lspci_squeezed q = {.len = 0};
 	size_t n = 1;
 
@@ -373,7 +373,7 @@ static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, s
 	}
 	/* with -n, or when neither name is known: "Device 1ef7:1334" */
 	uint64_t v, dev;
-	const char *end, *ids = lspci_after(s, "Device ");
+	const char *end, *ids = pcie_after(s, "Device ");
 	ids = ids ? ids : s;
 	if (lspci_hex(ids, &v, &end) == 4 && *end == ':' && lspci_hex(end + 1, &dev, &end) == 4) {
 		d->have_subsystem = PCIE_KNOWN;
@@ -386,7 +386,7 @@ static size_t take_subsystem(struct pcie_lspci *p, const struct pcie_lines *l, s
 size_t lspci_take_property(
 	struct pcie_lspci *p, enum lspci_word word, const struct pcie_lines *l, size_t at)
 {
-	const char *s = lspci_skip(l->line[at].s);
+	const char *s = pcie_skip(l->line[at].s);
 	struct pcie_device *d = &p->b.d;
 	bool found;
 

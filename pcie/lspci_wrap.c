@@ -64,7 +64,7 @@ static bool begins(const struct pcie_line *l, struct lspci_fold f)
 {
 	static const char *const long_word[] = {
 		"Prefetchable memory behind bridge:", "Kernel driver in use:"};
-	const char *s = lspci_skip(l->s);
+	const char *s = pcie_skip(l->s);
 	size_t indent = (size_t)(s - l->s), len = l->len - indent;
 
 	if (l->len == 0 || indent > f.indent + 1 || memchr(l->s, '\t', indent) ||
@@ -82,7 +82,7 @@ static bool begins(const struct pcie_line *l, struct lspci_fold f)
 /* Between words: would the next one have had room? */
 static bool has_no_room(const struct pcie_lines *l, size_t at, struct lspci_fold f)
 {
-	const char *next = lspci_skip(l->line[at + 1].s);
+	const char *next = pcie_skip(l->line[at + 1].s);
 	size_t n = columns(&l->line[at]) - trailing(&l->line[at]);
 	return n + 1 + strcspn(next, " \t") > f.column;
 }
@@ -91,9 +91,9 @@ static bool has_no_room(const struct pcie_lines *l, size_t at, struct lspci_fold
 static bool is_torn_row(const struct pcie_lines *l, size_t at, struct lspci_fold f)
 {
 	const struct pcie_line *row = &l->line[at];
-	bool half = row->len > 2 && lspci_blank_char(row->s[row->len - 2]);
+	bool half = row->len > 2 && pcie_is_blank(row->s[row->len - 2]);
 	return half || trailing(row) > 0 ||
-	       (row[1].len > f.indent && lspci_blank_char(row[1].s[f.indent])) ||
+	       (row[1].len > f.indent && pcie_is_blank(row[1].s[f.indent])) ||
 	       row[1].lead > row->lead; /* ">" took the blank with it */
 }
 
@@ -107,8 +107,8 @@ static struct lspci_fold judge_fold(
 		if (line->len == 0 || begins(&l->line[at + 1], f)) {
 			continue;
 		}
-		bool torn = lspci_is_hex_row(lspci_skip(line->s)) ? is_torn_row(l, at, f)
-								  : columns(line) == f.column;
+		bool torn = lspci_is_hex_row(pcie_skip(line->s)) ? is_torn_row(l, at, f)
+								 : columns(line) == f.column;
 		f.lead = MIN(f.lead, (unsigned)line[1].lead);
 		anywhere += torn;
 		between += !torn && has_no_room(l, at, f);

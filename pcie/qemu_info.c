@@ -6,21 +6,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "pcie/chars.h"
 #include "pcie/lspci_class.h"
-
-static const char *skip(const char *s)
-{
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	return s;
-}
 
 static bool scan_start(const char *s, struct pcie_addr *ret)
 {
 	unsigned bus, dev, fn;
 	int n = 0;
-	if (sscanf(skip(s), "Bus %3u, device %3u, function %2u:%n", &bus, &dev, &fn, &n) != 3 ||
+	if (sscanf(pcie_skip(s), "Bus %3u, device %3u, function %2u:%n", &bus, &dev, &fn, &n) !=
+			3 ||
 		n == 0 || bus > 255 || dev > 31 || fn > 7) {
 		return false;
 	}
@@ -32,7 +26,7 @@ static bool scan_start(const char *s, struct pcie_addr *ret)
 bool pcie_qemu_info_is_start(const char *s)
 {
 	struct pcie_addr a;
-	s = skip(s);
+	s = pcie_skip(s);
 	return s[0] == 'B' && s[1] == 'u' && s[2] == 's' && s[3] == ' ' && scan_start(s, &a);
 }
 
@@ -181,7 +175,7 @@ size_t pcie_qemu_info_parse(struct pcie_snapshot *s, const struct pcie_lines *li
 	int dev = -1;
 
 	for (size_t i = 0; i < lines->n; i++) {
-		const char *t = skip(lines->line[i].s);
+		const char *t = pcie_skip(lines->line[i].s);
 		if (scan_start(t, &a)) {
 			dev = pcie_snapshot_find(s, a);
 			if (dev < 0) {

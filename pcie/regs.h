@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 /* Type 0 and 1 headers (PCI 6.1) */
 enum {
 	REG_VENDOR = 0x00,
@@ -113,3 +115,12 @@ enum {
 	REBAR_EXTENDED_SHIFT = 16, /* control's upper half: 256 TB and more */
 	REBAR_EXTENDED_FIRST = 28,
 };
+
+enum { LINK_SPEED_LAST = 6 };
+
+/* A code of the link speed fields (PCIe 7.5.3.6) in units of 100 MT/s; 0: not assigned. */
+static inline uint16_t pcie_link_speed(uint32_t code)
+{
+	static const uint16_t speed[LINK_SPEED_LAST + 1] = {0, 25, 50, 80, 160, 320, 640};
+	return code <= LINK_SPEED_LAST ? speed[code] : 0;
+}

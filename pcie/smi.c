@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "pcie/chars.h"
+#include "pcie/regs.h"
 
 enum { VENDOR_NVIDIA = 0x10de };
 
@@ -25,24 +27,10 @@ struct reader {
 	enum pcie_tri rebar_option;
 };
 
-static const char *skip(const char *s)
-{
-	while (*s == ' ' || *s == '\t') {
-		s++;
-	}
-	return s;
-}
-
-static const char *after(const char *s, const char *word)
-{
-	size_t n = strlen(word);
-	return strncmp(s, word, n) ? NULL : s + n;
-}
-
 /* "GPU 00000000:02:00.0", also with four digits or none of a domain. */
 static bool scan_gpu(const char *s, struct pcie_addr *ret)
 {
-	s = after(s, "GPU ");
+	s = pcie_after(s, "GPU ");
 	if (!s) {
 		return false;
 	}
@@ -54,7 +42,7 @@ static bool scan_gpu(const char *s, struct pcie_addr *ret)
 static bool scan_row(const char *s, struct pcie_addr *ret)
 {
 	for (s = strchr(s + 1, '|'); s; s = strchr(s + 1, '|')) {
-		const char *t = skip(s + 1);
+		const char *t = pcie_skip(s + 1);
 		int n = pcie_addr_scan(t, ret);
 		if (n >= 16 && t[n] == ' ') {
 			return true;
@@ -68,26 +56,26 @@ bool pcie_smi_is_start(const char *s)
 	struct pcie_addr a;
 	const char *v;
 
-	s = skip(s);
+	s = pcie_skip(s);
 	switch (*s) {
 	case '=':
 		return strstr(s, "=NVSMI LOG=") != NULL;
 	case 'A':
-		return after(s, "Attached GPUs ") && strchr(s, ':');
+		return pcie_after(s, "Attached GPUs ") && strchr(s, ':');
 	case 'B':
-		v = after(s, "Bus Location:");
-		return v || after(s, "BAR1 Memory Usage");
+		v = pcie_after(s, "Bus Location:");
+		return v || pcie_after(s, "BAR1 Memory Usage");
 	case 'E':
-		return after(s, "EnableResizableBar:") != NULL;
+		return pcie_after(s, "EnableResizableBar:") != NULL;
 	case 'F':
-		return after(s, "FB Memory Usage") != NULL;
+		return pcie_after(s, "FB Memory Usage") != NULL;
 	case 'G':
 		return scan_gpu(s, &a);
 	case 'M':
-		v = after(s, "Model:");
+		v = pcie_after(s, "Model:");
 		return v && (*v == ' ' || *v == '\t') && (v[1] == ' ' || v[1] == '\t');
 	case 'V':
-		v = after(s, "Video BIOS:");
+		v = pcie_after(s, "Video BIOS:");
 		return v && (*v == ' ' || *v == '\t');
 	case '|':
 		return scan_row(s, &a);
@@ -148,7 +136,7 @@ static bool parse_mib(const char *s, uint64_t *ret)
 	}
 	unsigned long long v = strtoull(s, &end, 10);
 	end += *end == ' ';
-	if (!after(end, "MiB") || v == 0 || v > UINT64_MAX >> 20) {
+	if (!pcie_after(end, "MiB") || v == 0 || v > UINT64_MAX >> 20) {
 		return false;
 	}
 	*ret = (uint64_t)v << 20;
@@ -157,7 +145,7 @@ static bool parse_mib(const char *s, uint64_t *ret)
 
 static bool is_not_available(const char *s)
 {
-	return after(s, "N/A") || after(s, "[N/A]") || after(s, "Not Supported");
+	return pcie_after(s, "N/A") || pcie_after(s, "[N/A]") || pcie_after(s, "Not Supported");
 }
 
 static void take_vram(struct reader *r, uint64_t bytes, const char *what)
@@ -202,7 +190,6 @@ static void take_bar1(struct reader *r, uint64_t bytes)
 
 static void take_link(struct reader *r, const char *key, const char *value)
 {
-	static const uint16_t speed[] = {0, 25, 50, 80, 160, 320, 640};
 	struct pcie_link *link = &current(r)->link;
 	char *end;
 	unsigned long v = strtoul(value, &end, 10);
@@ -215,9 +202,9 @@ static void take_link(struct reader *r, const char *key, const char *value)
 	if (link->have == PCIE_KNOWN && link->src != r->src) {
 		return;
 	}
-	if (r->part == PART_GENERATION && v < ARRAY_LEN(speed)) {
+	if (r->part == PART_GENERATION && v <= LINK_SPEED_LAST) {
 		uint16_t *slot = max ? &link->max_speed : &link->speed;
-		*slot = speed[v];
+		*slot = pcie_link_speed((uint32_t)v);
 	} else if (r->part == PART_WIDTH && v <= 32) {
 		*(max ? &link->max_width : &link->width) = (uint8_t)v;
 	} else {
@@ -319,7 +306,7 @@ static void take_title(struct reader *r, const char *title, size_t indent)
 		{"Link Width", PART_WIDTH},
 	};
 
-	if (after(title, "MIG Device")) {
+	if (pcie_after(title, "MIG Device")) {
 		r->in_mig = true;
 		r->mig_indent = indent;
 	} else if (r->in_mig && indent <= r->mig_indent) {
@@ -337,9 +324,9 @@ static void take_title(struct reader *r, const char *title, size_t indent)
 static void take_row_name(struct reader *r, const char *s)
 {
 	struct pcie_device *d = current(r);
-	s = skip(s + 1);
+	s = pcie_skip(s + 1);
 	size_t digits = strspn(s, "0123456789");
-	const char *name = skip(s + digits), *end = strstr(name, "  ");
+	const char *name = pcie_skip(s + digits), *end = strstr(name, "  ");
 	if (digits == 0 || name == s + digits || !end || d->name[0]) {
 		return;
 	}
@@ -360,7 +347,7 @@ static void take_row(struct reader *r, const char *s)
 		return;
 	}
 	const char *slash = strstr(s, "MiB /");
-	if (slash && r->dev >= 0 && parse_mib(skip(slash + 5), &bytes)) {
+	if (slash && r->dev >= 0 && parse_mib(pcie_skip(slash + 5), &bytes)) {
 		take_vram(r, bytes, "nvidia-smi Memory-Usage");
 		r->dev = -1; /* further rows are about processes */
 	}
@@ -398,7 +385,7 @@ static bool take_proc(struct reader *r, const char *key, const char *value)
 
 static void take_line(struct reader *r, const char *line)
 {
-	const char *s = skip(line);
+	const char *s = pcie_skip(line);
 	const char *colon = strchr(s, ':');
 	struct pcie_addr a;
 	char key[64];
@@ -422,7 +409,7 @@ static void take_line(struct reader *r, const char *line)
 	}
 	memcpy(key, s, n);
 	key[n] = '\0';
-	const char *value = skip(colon + 1);
+	const char *value = pcie_skip(colon + 1);
 	if (*value && !take_proc(r, key, value)) {
 		take_value(r, key, value);
 	}

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "pcie/chars.h"
 #include "pcie/record.h"
 
 enum mode { MODE_OTHER, MODE_DEVICE, MODE_HOST };
@@ -70,14 +71,6 @@ static size_t unescape(char *s, size_t len)
 	return out;
 }
 
-static int digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-				      : -1;
-}
-
 /* Hex digits to bytes in place; -1 when there is anything else. */
 static int unhex(char *s, size_t len)
 {
@@ -85,7 +78,7 @@ static int unhex(char *s, size_t len)
 		return -1;
 	}
 	for (size_t i = 0; i < len; i += 2) {
-		int hi = digit(s[i]), lo = digit(s[i + 1]);
+		int hi = pcie_hex_digit(s[i]), lo = pcie_hex_digit(s[i + 1]);
 		if (hi < 0 || lo < 0) {
 			return -1;
 		}

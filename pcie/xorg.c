@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "pcie/chars.h"
 
 /* A line is put together of at most so many pieces; one shorter than a mail's was not wrapped. */
 enum { PIECES = 5, WRAPPED_FROM = 56 };
@@ -65,14 +66,11 @@ static bool hex(const char **s, unsigned digits, uint64_t *ret)
 	const char *p = *s;
 	unsigned n = 0;
 	for (; n < digits; n++, p++) {
-		char c = *p | 0x20;
-		if (*p >= '0' && *p <= '9') {
-			v = v << 4 | (uint64_t)(*p - '0');
-		} else if (c >= 'a' && c <= 'f') {
-			v = v << 4 | (uint64_t)(c - 'a' + 10);
-		} else {
+		int d = pcie_hex_digit(*p);
+		if (d < 0) {
 			break;
 		}
+		v = v << 4 | (uint64_t)d;
 	}
 	*ret = v;
 	*s = p;
