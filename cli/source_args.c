@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/store_args.h"
 #include "runs/driver.h"
@@ -258,15 +259,41 @@ int cmd_find_device(const struct pcie_snapshot *s, const char *option, const cha
 	return 0;
 }
 
+/* "; its GPUs: 0000:01:00.0, 0000:02:00.0": what could have been meant. The caller frees it. */
+static char *gpus_there(const struct pcie_snapshot *s)
+{
+	enum { SHOWN = 6 };
+	struct text t = {0};
+	char addr[PCIE_ADDR_MAX];
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s->ndev; i++) {
+		const struct pcie_device *d = &s->dev[i];
+		if (pcie_device_is_gpu(d) && d->addr.known && n++ < SHOWN) {
+			text_addf(&t, "%s%s", n == 1 ? "; its GPUs: " : ", ",
+				pcie_addr_format(d->addr, addr));
+		}
+	}
+	text_add(&t, n > SHOWN ? ", …" : "");
+	return text_steal(&t);
+}
+
 int cmd_find_gpu(const struct pcie_snapshot *s, const char *bdf, int *ret, struct why *why)
 {
 	int dev;
-	int rc = cmd_find_device(s, "gpu", bdf, &dev, why);
-	if (rc < 0) {
+	struct why not_there;
+	int rc = cmd_find_device(s, "gpu", bdf, &dev, &not_there);
+	if (rc == -EINVAL) {
+		*why = not_there;
 		return rc;
 	}
-	if (!pcie_device_is_gpu(&s->dev[dev])) {
-		why_set(why, "--gpu: %s is not a GPU", bdf);
+	if (rc < 0 || !pcie_device_is_gpu(&s->dev[dev])) {
+		_cleanup_free_ char *there = gpus_there(s);
+		if (rc < 0) {
+			why_set(why, "%s%s", not_there.text, there);
+		} else {
+			why_set(why, "--gpu: %s is not a GPU%s", bdf, there);
+		}
 		return -ENOENT;
 	}
 	*ret = dev;

@@ -231,9 +231,16 @@ void pcie_cause_open(struct pcie_judge *j, bool failed)
 	char size[TEXT_SIZE_MAX];
 	int bar;
 
+	if (!failed && (j->tried || j->tried_in_log)) {
+		say_tried(j);
+		return;
+	}
 	if (!failed) {
-		if (j->tried || j->tried_in_log) {
-			say_tried(j);
+		if (j->d->config_gone) {
+			pcie_cause_say(
+				j, "it is powered down or off the bus: little could be read");
+		} else if (j->fell_off) {
+			pcie_cause_say(j, "the log says that it fell off the bus, or did not wake");
 		}
 		return;
 	}

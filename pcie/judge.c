@@ -371,6 +371,9 @@ static void find_statements(struct pcie_judge *j)
 		case PCIE_SAID_CANT_ENABLE:
 			j->broken = t;
 			break;
+		case PCIE_SAID_FELL_OFF:
+			j->fell_off = t;
+			break;
 		case PCIE_SAID_CANT_RESERVE:
 			j->reserved = t;
 			break;
@@ -409,24 +412,36 @@ static void find_path_by_range(struct pcie_judge *j)
 	}
 }
 
+static int buses_behind(const struct pcie_snapshot *s, int bridge)
+{
+	return s->dev[bridge].subordinate - s->dev[bridge].secondary;
+}
+
 /* Bridges whose buses take in the topmost one's, where those between are not shown. */
 static void find_path_by_bus(struct pcie_judge *j)
 {
 	const struct pcie_snapshot *s = j->s;
 	int top = j->npath ? j->path[j->npath - 1] : j->dev;
 	struct pcie_addr a = s->dev[top].addr;
+	unsigned first = j->npath;
 
-	for (unsigned width = 0; a.known && width < 256 && !pcie_is_at_root(s, top); width++) {
-		for (size_t i = 0; i < s->ndev && j->npath < PCIE_PATH_MAX; i++) {
-			const struct pcie_device *b = &s->dev[i];
-			if (b->is_bridge && b->addr.known && b->addr.domain == a.domain &&
-				b->secondary && b->subordinate >= b->secondary &&
-				(unsigned)(b->subordinate - b->secondary) == width &&
-				b->secondary <= a.bus && a.bus <= b->subordinate &&
-				!pcie_on_path(j, (int)i)) {
-				j->path[j->npath++] = (int)i;
-			}
+	if (!a.known || pcie_is_at_root(s, top)) {
+		return;
+	}
+	for (size_t i = 0; i < s->ndev && j->npath < PCIE_PATH_MAX; i++) {
+		const struct pcie_device *b = &s->dev[i];
+		if (!b->is_bridge || !b->secondary || b->secondary > a.bus ||
+			b->subordinate < a.bus || !b->addr.known || b->addr.domain != a.domain ||
+			pcie_on_path(j, (int)i)) {
+			continue;
 		}
+		/* The fewer buses behind it, the nearer it is. */
+		unsigned at = j->npath++;
+		for (; at > first && buses_behind(s, j->path[at - 1]) > buses_behind(s, (int)i);
+			at--) {
+			j->path[at] = j->path[at - 1];
+		}
+		j->path[at] = (int)i;
 	}
 }
 

@@ -106,6 +106,7 @@ struct pcie_judge {
 	const struct pcie_statement *no_platform; /* this device's driver saw no aperture */
 	const struct pcie_statement *invalid;     /* NVRM: I/O region is invalid */
 	const struct pcie_statement *broken;      /* probe failed with -12/-22, can't enable */
+	const struct pcie_statement *fell_off;    /* off the bus, or did not wake */
 	const struct pcie_statement *reserved;    /* a driver could not reserve a BAR */
 
 	int path[PCIE_PATH_MAX]; /* bridges from the device up to the root */

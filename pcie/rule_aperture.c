@@ -31,6 +31,20 @@ static void add_device_sign(const struct pcie_judge *j, struct pcie_verdict *v, 
 	g->likely_high = true;
 }
 
+/* A VRAM BAR of this length has no place below 4 GiB: where a driver speaks of it, it is above. */
+static bool is_too_long_for_low(const struct pcie_judge *j)
+{
+	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
+	return b && j->has_len && j->len >= PCIE_4G && (j->resized || j->has_vram) &&
+	       j->vram_bar->state != PCIE_BAR_UNPLACED && b->assigned != PCIE_NO;
+}
+
+static void say_length(const struct pcie_judge *j, struct pcie_verdict *v)
+{
+	pcie_evidence(v, "E8", pcie_source_name(j->s, j->vram_bar->bar->src), "%s is %llu GiB long",
+		pcie_vram_bar_name(j), (unsigned long long)(j->len >> 30));
+}
+
 static void collect_high(const struct pcie_judge *j, struct pcie_verdict *v, struct signs *g)
 {
 	const struct pcie_machine *m = j->m;
@@ -92,6 +106,10 @@ static void collect_high(const struct pcie_judge *j, struct pcie_verdict *v, str
 	if (!g->likely_high && !m->low_complete && amdgpu && (j->tried || j->tried_in_log)) {
 		pcie_evidence(v, "E10", "driver practice",
 			"amdgpu tries a resize only when a root bus window is above 4 GiB");
+		g->likely_high = g->hint = true;
+	}
+	if (!g->likely_high && !m->low_complete && is_too_long_for_low(j)) {
+		say_length(j, v);
 		g->likely_high = g->hint = true;
 	}
 	if (!g->likely_high && m->once_high >= 0) {
@@ -370,10 +388,8 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 			high ? "above" : "below");
 		return;
 	}
-	if (f && j->has_len && j->len >= PCIE_4G && (j->resized || j->has_vram) && b &&
-		b->assigned != PCIE_NO) {
-		pcie_evidence(v, "E8", pcie_source_name(j->s, b->src), "%s is %llu GiB long",
-			pcie_vram_bar_name(j), (unsigned long long)(j->len >> 30));
+	if (is_too_long_for_low(j)) {
+		say_length(j, v);
 		pcie_say(v, "yes", PCIE_WEAK, PCIE_LEVEL_GOOD,
 			"its %s BAR is too large for a place below 4 GiB", what);
 		return;

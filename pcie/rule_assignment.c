@@ -78,6 +78,36 @@ static bool contradicts(const struct pcie_judge *j)
 	return bar < PCIE_BAR_SLOTS && j->slot[bar].state == PCIE_BAR_PLACED;
 }
 
+/* A BAR of the virtual functions has no address. */
+static bool vf_bars_failed(const struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		const struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_VF && b->have == PCIE_KNOWN && b->assigned == PCIE_NO) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The driver did not start, as with a BAR that has no address; those shown have one. */
+static void say_not_started(
+	const struct pcie_judge *j, struct pcie_verdict *v, const struct count *n)
+{
+	pcie_against(v, "B5", "kernel log", "%s", pcie_line_text(j->s, j->broken->line));
+	if (vf_bars_failed(j->d) && n->placed && !n->open) {
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"its own BARs that are shown have addresses, those of its virtual functions "
+			"have none, and the driver did not start");
+		pcie_advise(v, "for SR-IOV switch it on in the firmware setup, with a larger MMIO "
+			       "window; without it load the driver with its virtual functions off");
+		return;
+	}
+	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+		"the driver did not start, as it does when a BAR has no address; not all BARs are "
+		"shown here");
+}
+
 static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	struct count n = {0};
@@ -110,10 +140,7 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 		return;
 	}
 	if (j->broken && !j->all_slots_seen) {
-		pcie_against(v, "B5", "kernel log", "%s", pcie_line_text(j->s, j->broken->line));
-		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
-			"the driver did not start, as it does when a BAR has no address; not all "
-			"BARs are shown here");
+		say_not_started(j, v, &n);
 		return;
 	}
 	if (n.open || !n.placed) {

@@ -170,6 +170,13 @@ static void judge_power(const struct pcie_judge *j, struct pcie_verdict *v)
 			"powered down (D3cold) or off the bus: what is said of it is what the "
 			"kernel remembers");
 		pcie_advise(v, "wake it (use it once, or barscope show --wake) and look again");
+	} else if (j->fell_off && !d->config_bytes) {
+		pcie_evidence(v, "W3", "kernel log", "%s", pcie_line_text(j->s, j->fell_off->line));
+		pcie_say(v, "gone", PCIE_LIKELY, PCIE_LEVEL_NOTE,
+			"the kernel log says that it fell off the bus, or did not wake");
+		pcie_advise(v,
+			"no setting of BARs helps a GPU that falls off the bus: look at power "
+			"cables, riser, slot and heat");
 	} else if (d->asleep) {
 		pcie_say(v, "asleep", PCIE_LIKELY, PCIE_LEVEL_NOTE,
 			"asleep, and not woken to be read");
