@@ -155,6 +155,12 @@ void tui_app_record(struct tui_app *a)
 		return;
 	}
 	tui_modal_form(&a->modal, "Record", take_record);
+	if (a->fleet.n) {
+		snprintf(a->modal.text, sizeof(a->modal.text),
+			"Of the %zu GPUs that run, the one that is shown is recorded: %s. All of "
+			"them: barscope stress --device all --record LABEL.",
+			a->fleet.n + 1, a->live.config.device);
+	}
 	tui_modal_field(&a->modal, "label", a->keep.label,
 		"What runs from now on is stored under this label, with the machine and its "
 		"environment. Runs of one label in several boots are one side of a comparison.");

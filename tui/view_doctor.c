@@ -113,7 +113,10 @@ static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect 
 				: k->running ? "Looking at environment, driver, PCIe, clocks and "
 					       "what this program needs"
 					     : "The doctor looks at the machine that it runs on, "
-					       "and this is another one.");
+					       "and this is another one. Elsewhere its lines "
+					       "stand here: environment, driver, BIOS and PCIe, "
+					       "clocks and power, each with its evidence and "
+					       "what to do; barscope doctor prints them.");
 		}
 	}
 	if (below.h > 0) {

@@ -201,6 +201,21 @@ static void prepare(struct tui_app *a, const struct tui_canvas *c, struct tui_re
 	}
 }
 
+/* What stands in place of a list. */
+static const char *nothing_text(const struct tui_app *a)
+{
+	if (a->options.demo) {
+		return "The demo stores nothing. Elsewhere the runs stand here that R has recorded, or "
+		       "barscope stress --record LABEL, newest first: label, start, how it ended, "
+		       "median and band. c compares two of them, label against label, and says "
+		       "whether boots differ by more than they do by themselves; b draws one behind "
+		       "what runs. Studies stand above them, with the boots that are still due.";
+	}
+	return a->library.loaded ? "No run is stored yet. R records what runs now under a label; "
+				   "barscope stress --record LABEL does so without the screen."
+				 : "Reading the store";
+}
+
 static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect r)
 {
 	const struct tui_library *l = &a->library;
@@ -215,17 +230,14 @@ static void draw(const struct tui_app *a, struct tui_canvas *c, struct tui_rect 
 		l->nrun == 1 ? "" : "s", *l->chosen ? ", chosen: " : "", l->chosen);
 	if (r.h > 0) {
 		r = tui_section(c, r, TUI_TITLE, "Runs", remark);
-		if (*l->why.text) {
+		bool failed = *l->why.text && !a->options.demo;
+		if (failed) {
 			tui_text_fit(c, tui_take_top(&r, 1), 1, 0, r.w - 2, TUI_BAD, l->why.text);
 		}
 		if (rows(a)) {
 			tui_list_draw(c, r, &a->runs, rows(a), draw_row, a);
-		} else if (!*l->why.text) {
-			tui_text_wrap(c, tui_inset(r, 1, 0), 0, TUI_FAINT,
-				l->loaded ? "No run is stored yet. R records what runs now under a "
-					    "label; barscope stress --record LABEL does so "
-					    "without the screen."
-					  : "Reading the store");
+		} else if (!failed) {
+			tui_text_wrap(c, tui_inset(r, 1, 0), 0, TUI_FAINT, nothing_text(a));
 		}
 	}
 	if (below.h > 0) {

@@ -261,6 +261,31 @@ static void readings_go_with_their_gpu(void **state)
 	scene_destroy(s);
 }
 
+/* A run is of one worker: of several GPUs it is said which one is recorded. */
+static void recording_names_its_gpu(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	scene_phase(s, STRESS_RUNNING, true);
+	strcpy(a->live.config.device, "0000:02:00.0");
+	/* Never touched: the form is only opened. */
+	a->keep.recorder = (struct runs_recorder *)(void *)s;
+	for (size_t others = 0; others < 2; others++) {
+		a->fleet.n = others;
+		tui_app_record(a);
+		assert_int_equal(a->modal.kind, TUI_MODAL_FORM);
+		assert_int_equal(*a->modal.text != '\0', others);
+		scene_keys(s, "x");
+		a->modal.kind = TUI_MODAL_NONE;
+	}
+	assert_non_null(strstr(a->modal.text, "Of the 2 GPUs that run"));
+	assert_non_null(strstr(a->modal.text, "recorded: 0000:02:00.0"));
+	a->keep.recorder = NULL;
+	a->fleet.n = 0;
+	scene_destroy(s);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "--worker")) {
@@ -276,6 +301,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_gpus_take_turns),
 		cmocka_unit_test(messages_wait_behind_boxes),
+		cmocka_unit_test(recording_names_its_gpu),
 		cmocka_unit_test(faults_of_hidden_gpus_are_said),
 		cmocka_unit_test(rings_are_emptied_always),
 		cmocka_unit_test(deaf_workers_are_killed_aside),
