@@ -219,12 +219,22 @@ static enum progress progress(struct header *h)
 	return ids || strstr(q, "(rev") ? WHOLE : MAY_GO_ON;
 }
 
+/* "[10de:" and "2204]", "[0108" and "]:" belong together, words do not. */
+static bool is_torn_number(const char *joined, const char *rest)
+{
+	static const char digits[] = "0123456789abcdefABCDEF:";
+	const char *open = strrchr(joined, '[');
+	if (!open || strchr(open, ']') || open[1 + strspn(open + 1, digits)]) {
+		return false;
+	}
+	char last = open[strlen(open) - 1];
+	return last == '[' || last == ':' || rest[strspn(rest, digits)] == ']';
+}
+
 /* Appends a piece, as much as there is room for. */
 static void append(struct header *h, const char *s)
 {
-	/* "[10de:" and "2204]" belong together, words do not */
-	char last = h->len ? h->joined[h->len - 1] : ' ';
-	bool inside = (last == ':' || last == '[') && lspci_is_unbalanced(h->joined);
+	bool inside = h->len > 0 && is_torn_number(h->joined, s);
 	if (h->len > 0 && *s && !inside && h->len + 1 < sizeof(h->joined)) {
 		h->joined[h->len++] = ' ';
 	}

@@ -165,6 +165,25 @@ static void forty_columns_quoted(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* Cut at 80 columns in the middle of the class's number, and of the ids. */
+static void a_torn_number(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(
+		"0000:00:02.0/0a:00.0/0b:00.1 Non-Volatile memory controller of a server [0108\n"
+		"]: Samsung Electronics Co Ltd NVMe SSD Controller PM9A1 [144d:6b75]\n"
+		"\tControl: I/O+ Mem+ BusMaster+\n\n"
+		"0000:00:02.0/0a:00.0/0c:00.0 VGA compatible controller [0300]: NVIDIA GA102 [10d\n"
+		"e:2204] (rev a1)\n"
+		"\tControl: I/O+ Mem+ BusMaster+\n");
+	const struct pcie_device *d = find(s, 0xb, 0, 1);
+	assert_int_equal(d->have_class, PCIE_KNOWN);
+	assert_int_equal(d->class_code >> 8, 0x0108);
+	assert_ids(d, 0x144d, 0x6b75);
+	assert_ids(find(s, 0xc, 0, 0), 0x10de, 0x2204);
+	pcie_snapshot_destroy(s);
+}
+
 /* '=' at a line's end is no soft break of a mail in so narrow a column. */
 static void an_equals_sign_at_the_fold(void **state)
 {
@@ -328,6 +347,7 @@ int main(void)
 		cmocka_unit_test(three_devices_with_empty_lines),
 		cmocka_unit_test(thirty_columns),
 		cmocka_unit_test(forty_columns_quoted),
+		cmocka_unit_test(a_torn_number),
 		cmocka_unit_test(an_equals_sign_at_the_fold),
 		cmocka_unit_test(thirty_columns_of_quotes),
 		cmocka_unit_test(bars_before_all_lines),
