@@ -7,25 +7,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pcie_lines l;
-	char *text = fuzz_lines(data, size, &l);
-	struct pcie_snapshot *s = pcie_snapshot_create("fuzz");
-
-	for (size_t i = 0; i < l.n; i++) {
-		pcie_lshw_is_start(l.line[i].s);
-	}
-	pcie_lshw_parse(s, &l, pcie_snapshot_source(s, "lshw"));
-	pcie_snapshot_settle(s);
-	for (size_t i = 0; i < s->ndev; i++) {
-		for (int k = 0; k < s->dev[i].nbar; k++) {
-			const struct pcie_bar *b = &s->dev[i].bar[k];
-			if (!b->size || (b->size & (b->size - 1)) || b->has_base != (b->base > 0)) {
-				abort();
-			}
-		}
-	}
-	pcie_snapshot_destroy(s);
-	pcie_lines_finish(&l);
-	free(text);
-	return 0;
+	return fuzz_section(data, size,
+		(struct fuzz_section){
+			.is_start = pcie_lshw_is_start,
+			.parse = pcie_lshw_parse,
+			.source = "lshw",
+			.ranges = true,
+		});
 }
