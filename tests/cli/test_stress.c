@@ -325,6 +325,7 @@ static void bad_arguments_are_one_sentence(void **state)
 			"--threads means nothing to the cuda back end"},
 		{{"--script", "x", "--copies", "2"}, "--copies means nothing to the script back"},
 		{{"--script", "x", "--inject-fault", "weight"}, "--inject-fault means nothing to"},
+		{{"--script", "x", "--watch-gaps"}, "--watch-gaps means nothing to"},
 		{{"--inject-fault", "disk"}, "--inject-fault takes output, weight or delay"},
 		{{"--record", ""}, "--record: a label has 1 to 63 bytes"},
 		{{"--frobnicate"}, "'--frobnicate' is not an option"},

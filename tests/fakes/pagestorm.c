@@ -87,7 +87,7 @@ static void *storms(void *unused)
 				(unsigned long long)clock_ns());
 			fflush(log);
 		}
-		nap_ms(1400 + (unsigned)rand_r(&seed) % 1200);
+		nap_ms(2000 + (unsigned)rand_r(&seed) % 1200);
 	}
 	return NULL;
 }
