@@ -174,6 +174,16 @@ static void print_library_gap(struct text *out, const struct cmd_tune_result *r)
 	}
 }
 
+static void print_cost(struct text *out, const char *of, const struct stress_tune_row *with,
+	const struct stress_tune_row *without)
+{
+	if (with && without) {
+		text_addf(out, "%s: %.2f us with them, %.2f us without: %+.1f %%\n", of,
+			with->p50_ns / 1000, without->p50_ns / 1000,
+			(with->p50_ns / without->p50_ns - 1) * 100);
+	}
+}
+
 /* What an epilogue costs, and what measuring costs. */
 static void print_extras(struct text *out, const struct cmd_tune_result *r)
 {
@@ -189,13 +199,9 @@ static void print_extras(struct text *out, const struct cmd_tune_result *r)
 		}
 		text_add(out, "\n");
 	}
-	const struct stress_tune_row *bare = cmd_tune_own(r);
-
-	if (stamped && bare) {
-		text_addf(out, "stamps and hash: %.2f us with them, %.2f us without: %+.1f %%\n",
-			stamped->p50_ns / 1000, bare->p50_ns / 1000,
-			(stamped->p50_ns / bare->p50_ns - 1) * 100);
-	}
+	print_cost(out, "stamps and hash", stamped, cmd_tune_own(r));
+	print_cost(out, "stamps alone, of the read-only loop",
+		fastest(r, STRESS_TUNE_READ, "", STAMPED), fastest(r, STRESS_TUNE_READ, "", ALONE));
 }
 
 static void print_gap(struct text *out, const struct cmd_tune_result *r)

@@ -194,11 +194,15 @@ static void choose_finalists(struct tune *t)
 	}
 }
 
-/* The best own kernel with an epilogue, and with stamps: what do these cost? */
+/*
+ * The best own kernel with an epilogue, and with stamps and hash: what do these cost? And the best
+ * read-only loop with stamps: it has no hash, so that the two are known apart.
+ */
 static int add_finalists(struct tune *t, struct why *why)
 {
 	const struct tune_candidate *alone = best(t, STRESS_TUNE_OWN, false),
-				    *dependent = best(t, STRESS_TUNE_OWN, true);
+				    *dependent = best(t, STRESS_TUNE_OWN, true),
+				    *read = best(t, STRESS_TUNE_READ, false);
 	const size_t from = t->n;
 	int r = 0;
 
@@ -208,6 +212,9 @@ static int add_finalists(struct tune *t, struct why *why)
 	}
 	if (dependent) {
 		tune_add_like(t, dependent, true);
+	}
+	if (read) {
+		tune_add_like(t, read, false);
 	}
 	for (size_t i = from; r == 0 && i < t->n; i++) {
 		r = tune_check(t, &t->c[i], why);
