@@ -134,6 +134,7 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	js_set_u64(j, "produced", st->produced);
 	js_set_u64(j, "dropped", st->dropped);
 	js_set_u64(j, "events_lost", st->events_dropped);
+	set_ns(j, "missed", r->missed, c->paced_ns > 0 || r->missed > 0);
 	add_latency(j, s);
 	add_text(j, "ceiling_kernel", st->ceiling_kernel);
 	if (st->golden_hash) {

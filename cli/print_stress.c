@@ -31,7 +31,8 @@ static void add_layer(
 	}
 	char band[24] = "-";
 	if (isfinite(l->band)) {
-		snprintf(band, sizeof(band), "%s%.1f %%", style.utf8 ? "±" : "+-", l->band * 100);
+		snprintf(band, sizeof(band), "%s%.*f %%", style.utf8 ? "±" : "+-",
+			l->band < 1 ? 1 : 0, l->band * 100);
 	}
 	text_addf(out, "%s%-*s", i == RUNS_HOST ? "" : "  ", i == RUNS_HOST ? LABEL : LABEL - 2,
 		runs_layer_name(i));
@@ -79,6 +80,13 @@ static void add_speed(
 			s->bytes_per_s / 1e9);
 		return;
 	}
+	if (!s->is_ceiling) {
+		add_line(out, "speed",
+			"%.1f GB/s; the read-only loops between the launches reached %.1f (%s), so they "
+			"tell no floor here",
+			s->bytes_per_s / 1e9, s->ceiling / 1e9, st->ceiling_kernel);
+		return;
+	}
 	char buf[TEXT_TIME_MAX];
 	add_line(out, "floor", "%s: %.1f MB at %.1f GB/s, the best read-only loop (%s)",
 		text_ns(s->floor_ns, buf), (double)st->bytes / 1e6, s->ceiling / 1e9,
@@ -96,14 +104,14 @@ static void add_weights(struct text *out, const struct stress_status *st)
 	}
 	text_size(st->copy_bytes, one);
 	if (!st->cache_bytes) {
-		add_line(out, "weights", "%u copies of %s in turn; the cache's size is not known",
-			st->copies, one);
+		add_line(out, "weights", "%u cop%s of %s in turn; the cache's size is not known",
+			st->copies, st->copies == 1 ? "y" : "ies", one);
 		return;
 	}
 	const double times = (double)st->copies * (double)st->copy_bytes / (double)st->cache_bytes;
-	add_line(out, "weights", "%s: %u copies of %s in turn, %.1f times the cache of %s%s",
-		cmd_stress_temperature(st), st->copies, one, times,
-		text_size(st->cache_bytes, cache),
+	add_line(out, "weights", "%s: %u cop%s of %s%s, %.1f times the cache of %s%s",
+		cmd_stress_temperature(st), st->copies, st->copies == 1 ? "y" : "ies", one,
+		st->copies == 1 ? "" : " in turn", times, text_size(st->cache_bytes, cache),
 		st->copies == 1 ? ", which keeps what fits" : "");
 }
 
@@ -147,6 +155,24 @@ static void add_output(struct text *out, const struct stress_status *st,
 			st->max_error, st->error_limit);
 		text_add(out, bad ? off : "");
 	}
+}
+
+/* Launches that began more than a period late. */
+static void add_pace(struct text *out, const struct cmd_stress_options *o,
+	const struct cmd_stress_result *r, const struct cmd_stress_summary *s)
+{
+	char period[TEXT_TIME_MAX] = "";
+	if (!o->config.paced_ns && !r->missed) {
+		return;
+	}
+	if (o->config.paced_ns) {
+		text_ns(o->config.paced_ns, period);
+	}
+	add_line(out, "paced", "%s%s%s%llu of %llu began more than a period late%s",
+		*period ? "every " : "", period, *period ? ": " : "", (unsigned long long)r->missed,
+		(unsigned long long)s->samples,
+		r->missed * 2 > s->samples ? ": they take longer than that, and wait ever longer"
+					   : "");
 }
 
 static void add_head(struct text *out, const struct cmd_stress_options *o,
@@ -203,6 +229,7 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 	} else if (s->missing_p999) {
 		add_line(out, "", "p99.9 needs %llu samples", (unsigned long long)s->missing_p999);
 	}
+	add_pace(out, o, r, s);
 	add_output(out, st, s, style);
 	if (r->golden.verdict) {
 		const bool bad = r->golden.verdict == RUNS_GOLDEN_DIFFERS;

@@ -58,6 +58,7 @@ struct cmd_stress_result {
 	struct runs_golden_found golden;      /* the output against the stored hash */
 	const struct runs_readings *readings; /* of the GPU; never NULL */
 	uint64_t perturbed;                   /* GEMM samples that overlap one */
+	uint64_t missed; /* paced: those that began more than a period after their time */
 	/* Of the self-test: host latencies in seconds with readings and without; else empty. */
 	const struct runs_hist *with, *without;
 };
@@ -102,7 +103,7 @@ int cmd_sweep(const struct cmd_stress_options *o);
 struct cmd_stress_layer {
 	uint64_t n, min, p5, p50, p95, p99, p999, max;
 	bool has_p99, has_p999; /* enough samples to name them */
-	double band;            /* NaN: unknown */
+	double band;            /* NaN: unknown, or too few samples for its 5 % */
 };
 
 /* The numbers that are shown, from one result. Pure. */
@@ -111,6 +112,7 @@ struct cmd_stress_summary {
 	uint64_t samples;                   /* GEMM samples that count */
 	uint64_t missing_p99, missing_p999; /* samples needed, when there are too few; else 0 */
 	double seconds;
+	bool is_ceiling;       /* the read-only loops were not slower than the GEMM itself */
 	double bytes_per_s;    /* by the device's median, the host's without one; 0: unknown */
 	double ceiling, share; /* 0: not measured */
 	uint64_t floor_ns;     /* BYTES at the ceiling; 0: unknown */

@@ -36,7 +36,7 @@ struct cmd_stress_loop {
 	struct cmd_record record;
 	struct cmd_stress_clocks *clocks; /* NULL: none are locked */
 	struct runs_readings readings;
-	uint64_t perturbed;             /* GEMM samples */
+	uint64_t perturbed, missed;     /* GEMM samples */
 	struct runs_hist with, without; /* of the telemetry's self-test */
 
 	uint64_t began_ns;       /* host clock: the first time the phase was RUNNING; 0: not yet */
@@ -112,6 +112,7 @@ static bool take_sample(struct cmd_stress_loop *l, const struct stress_sample *s
 	l->to_ns = MAX(l->to_ns, s->done_ns);
 	if (stress_series_of(s) == STRESS_GEMM) {
 		l->perturbed += (s->flags & STRESS_PERTURBED) != 0;
+		l->missed += (s->flags & STRESS_MISSED) != 0;
 		if (l->o->config.telemetry_test) {
 			runs_hist_add(s->flags & STRESS_HUSHED ? &l->without : &l->with,
 				stress_host_ns(s));
@@ -400,6 +401,7 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 		.run = l->record.run,
 		.readings = &l->readings,
 		.perturbed = l->perturbed,
+		.missed = l->missed,
 		.with = &l->with,
 		.without = &l->without,
 	};

@@ -4,6 +4,11 @@
 #include "cli/stress.h"
 #include "runs/layer.h"
 
+enum { BAND_LEAST = 20 }; /* samples, so that one lies beyond p5 and one beyond p95 */
+
+/* Loops that were slower than the GEMM by more than their noise measured no ceiling. */
+static const double ceiling_slack = 1.05;
+
 static void summarise_layer(const struct runs_hist *h, struct cmd_stress_layer *ret)
 {
 	*ret = (struct cmd_stress_layer){.band = NAN};
@@ -21,7 +26,7 @@ static void summarise_layer(const struct runs_hist *h, struct cmd_stress_layer *
 		.max = h->max,
 		.has_p99 = runs_enough((double)h->total, 0.99),
 		.has_p999 = runs_enough((double)h->total, 0.999),
-		.band = runs_hist_band(h),
+		.band = h->total >= BAND_LEAST ? runs_hist_band(h) : NAN,
 	};
 }
 
@@ -84,6 +89,7 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 		s.ceiling = st->ceiling_bytes_per_s;
 		s.share = s.bytes_per_s / s.ceiling;
 		s.floor_ns = (uint64_t)((double)st->bytes * 1e9 / s.ceiling);
+		s.is_ceiling = s.share <= ceiling_slack;
 	}
 	summarise_delay(r->delay, &s);
 	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 || st->finding.kind ||

@@ -170,7 +170,17 @@ static void paced_launches_keep_their_pace(void **state)
 	/* Intended starts are exact, however busy the machine is: 100, and one at the edge. */
 	int64_t n = js_get_int(j, "samples", -1);
 	assert_true(n >= 99 && n <= 101);
+	assert_true(js_get_int(j, "missed", -1) >= 0);
 	js_free(j);
+	/* Launches that take longer than the pace allows: nearly all begin late. */
+	RUN(&o, "--backend", "cpu", "--shape", "1x512x512", "--kernel", "ref", "--paced", "1us",
+		"--samples", "300");
+	assert_int_equal(o.status, 0);
+	assert_non_null(strstr(o.out, "of 300 began more than a period late: they"));
+	/* Counted where a script says so, too. */
+	RUN(&o, "--script", script("1 2 3 4 missed repeat=7\n1 2 3 4 repeat=93\n"), "--speed",
+		"max");
+	assert_non_null(strstr(o.out, "7 of 100 began more than a period late"));
 }
 
 static void corruption_is_a_finding(void **state)
