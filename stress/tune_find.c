@@ -12,10 +12,8 @@ CUresult tune_launch(struct tune *t, const struct tune_candidate *c, uint32_t co
 	struct stress_gpu *g = t->gpu;
 	struct gemm_cuda_args a =
 		stress_gpu_args(g, copy, c->row.stamped ? (int)copy % STRESS_GPU_SLOTS : -1);
-	const struct gemm_cuda_span span = {.p = a.w,
-		.bytes = g->w_bytes & ~(size_t)15,
-		.out = g->sink,
-		.stamp = a.stamp};
+	const struct gemm_cuda_span span = {
+		.p = a.w, .bytes = g->w_bytes & ~(size_t)15, .out = g->sink, .stamp = a.stamp};
 
 	if (c->row.fused) {
 		a.bias = g->bias;
