@@ -34,8 +34,7 @@ static bool set(const char *cmd, const struct cmd_option *o, const char *value, 
 	return true;
 }
 
-/* getopt_long takes "--js" for "--json"; a script shall not, since a new option may come. */
-static bool is_whole(const char *arg, const char *name)
+bool cmd_args_is_whole(const char *arg, const char *name)
 {
 	const size_t n = strlen(name);
 
@@ -48,7 +47,7 @@ static void refuse(const char *cmd, const struct cmd_option *options, size_t n, 
 {
 	for (size_t i = 0; i < n; i++) {
 		if (options[i].name[1] && strchr(arg, '=') && !options[i].value &&
-			is_whole(arg, options[i].name)) {
+			cmd_args_is_whole(arg, options[i].name)) {
 			cmd_usage_error(cmd, "--%s takes no value", options[i].name);
 			return;
 		}
@@ -109,7 +108,7 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 		size_t i = which(options, n, c);
 		/* Of "--size 32G" ARG is the value. */
 		const char *word = optarg && arg == optarg ? argv[optind - 2] : arg;
-		if (i == n || (c >= FIRST && !is_whole(word, options[i].name))) {
+		if (i == n || (c >= FIRST && !cmd_args_is_whole(word, options[i].name))) {
 			refuse(argv[0], options, n, word);
 			return false;
 		}

@@ -16,3 +16,9 @@
  */
 bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
 	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status);
+
+/*
+ * Is ARG "--NAME", alone or with "=VALUE"? getopt_long takes "--js" for "--json"; a script shall
+ * not, since a new option may come. True for what does not begin with two dashes.
+ */
+bool cmd_args_is_whole(const char *arg, const char *name);

@@ -76,14 +76,15 @@ static int check_shapes(const char *list)
 {
 	_cleanup_free_ char *shapes = xstrdup(list);
 	char *rest = NULL;
-	for (char *s = strtok_r(shapes, ",", &rest); s; s = strtok_r(NULL, ",", &rest)) {
+	size_t n = 0;
+	for (char *s = strtok_r(shapes, ",", &rest); s; s = strtok_r(NULL, ",", &rest), n++) {
 		struct stress_shape shape;
 		struct why why;
 		if (stress_shape_parse(s, &shape, &why) < 0) {
 			return cmd_usage_error("stress", "--sweep: %s", why.text);
 		}
 	}
-	return 0;
+	return n ? 0 : cmd_usage_error("stress", "--sweep= needs shapes, such as 1x4096x11008");
 }
 
 /* Shape after shape; false: a signal, a GPU that is lost, or nothing can run at all. */

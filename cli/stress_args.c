@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "cli/args.h"
 #include "cli/cmd.h"
 #include "cli/number.h"
 #include "cli/stress.h"
@@ -413,26 +414,44 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	return 0;
 }
 
+/* Why getopt_long did not take WORD. */
+static int refuse(const char *word, bool lacks_value)
+{
+	for (const struct option *o = options; o->name; o++) {
+		if (o->has_arg == no_argument && strchr(word, '=') &&
+			cmd_args_is_whole(word, o->name)) {
+			return cmd_usage_error("stress", "--%s takes no value", o->name);
+		}
+	}
+	return cmd_usage_error(
+		"stress", lacks_value ? "'%s' lacks its argument" : "'%s' is not an option", word);
+}
+
 bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status)
 {
 	struct cmd_stress_options o = {0};
-	bool speed_given = false, shape_given = false;
+	bool speed_given = false, shape_given = false, copies_given = false, hot_given = false;
 	stress_config_init(&o.config);
 	optind = 1;
 	opterr = 0;
-	for (int opt; (opt = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+	int index = 0;
+	for (int opt; (opt = getopt_long(argc, argv, ":", options, &index)) != -1;) {
+		const char *word = argv[optind - 1];
+		const bool taken = opt != '?' && opt != ':';
+		/* Of "--seconds 5" WORD is the value. */
+		word = taken && optarg && optarg == word ? argv[optind - 2] : word;
+		if (!taken || !cmd_args_is_whole(word, options[index].name)) {
+			*status = refuse(word, opt == ':');
+			return false;
+		}
 		if (opt == OPT_HELP) {
 			*status = cmd_print(help);
 			return false;
 		}
-		if (opt == '?' || opt == ':') {
-			*status = cmd_usage_error("stress",
-				opt == ':' ? "'%s' lacks its argument" : "'%s' is not an option",
-				argv[optind - 1]);
-			return false;
-		}
 		speed_given |= opt == OPT_SPEED;
 		shape_given |= opt == OPT_SHAPE;
+		copies_given |= opt == OPT_COPIES;
+		hot_given |= opt == OPT_HOT;
 		*status = take_option(&o, opt, optarg);
 		if (*status) {
 			return false;
@@ -440,6 +459,10 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 	}
 	if (optind < argc) {
 		*status = cmd_usage_error("stress", "'%s' is not expected here", argv[optind]);
+		return false;
+	}
+	if (hot_given && copies_given) {
+		*status = cmd_usage_error("stress", "--hot is one copy: give it or --copies");
 		return false;
 	}
 	*status = check_together(&o, speed_given, shape_given);

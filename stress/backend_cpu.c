@@ -229,6 +229,15 @@ static int choose_sizes(struct stress_backend *b, struct why *why)
 		const uint64_t left = MAX(b->host.available_bytes, spared_bytes) - spared_bytes;
 		const uint64_t part = (uint64_t)((double)b->host.available_bytes *
 						 b->config.fill_permille / 1000);
+		if (b->config.fill_bytes > left) {
+			char n[TEXT_SIZE_MAX], h[TEXT_SIZE_MAX];
+			why_set(why,
+				"%s of memory cannot be filled: %s are free, of which %d MiB stay "
+				"untouched",
+				text_size(b->config.fill_bytes, n),
+				text_size(b->host.available_bytes, h), (int)(spared_bytes >> 20));
+			return -ENOMEM;
+		}
 		copies = MIN(b->config.fill_bytes ? b->config.fill_bytes : part, left) / b->stride;
 		copies = MIN(MAX(copies, 1u), (uint64_t)COPIES_MAX);
 	}

@@ -30,8 +30,8 @@ uint32_t stress_gpu_copies(const struct cuda_dev *d, uint64_t w_bytes)
 	return (uint32_t)MIN(MAX(n, 2u), (uint64_t)STRESS_GPU_COPIES_MAX);
 }
 
-/* As many copies as --fill asks for. */
-static uint64_t copies_to_fill(const struct stress_gpu *g, size_t free_bytes)
+/* As many copies as --fill asks for; 0 and why: there is not so much memory. */
+static uint64_t copies_to_fill(const struct stress_gpu *g, size_t free_bytes, struct why *why)
 {
 	const struct stress_config *c = &g->config;
 	const uint64_t part = (uint64_t)((double)free_bytes * c->fill_permille / 1000);
@@ -39,6 +39,16 @@ static uint64_t copies_to_fill(const struct stress_gpu *g, size_t free_bytes)
 	const uint64_t most = free_bytes > kept ? free_bytes - kept : 0;
 	const uint64_t fill = MIN(c->fill_bytes ? c->fill_bytes : part, most);
 
+	if (c->fill_bytes > most) {
+		char n[TEXT_SIZE_MAX], h[TEXT_SIZE_MAX];
+
+		why_set(why,
+			"%s of the GPU's memory cannot be filled: %s are free, of which %d MiB and "
+			"what the launches need stay untouched",
+			text_size(c->fill_bytes, n), text_size(free_bytes, h),
+			(int)(spared_bytes >> 20));
+		return 0;
+	}
 	return MIN(MAX(fill / g->w_span, 1u), (uint64_t)STRESS_GPU_COPIES_MAX);
 }
 
@@ -67,7 +77,10 @@ static int choose_sizes(struct stress_gpu *g, struct why *why)
 		return cuda_fail(&g->dev->api, r, why, "asking for the GPU's free memory");
 	}
 	if (g->config.fill_bytes || g->config.fill_permille) {
-		g->copies = (uint32_t)copies_to_fill(g, free_bytes);
+		g->copies = (uint32_t)copies_to_fill(g, free_bytes, why);
+		if (!g->copies) {
+			return -ENOMEM;
+		}
 	}
 	const uint64_t need =
 		(uint64_t)g->copies * g->w_span + g->x_bytes + g->y_stride * g->y_slots;

@@ -346,6 +346,11 @@ static void bad_arguments_are_one_sentence(void **state)
 		{{"--backend", "cpu", "--shape", "1x16777216x65536"}, "needs 4.00 TiB of memory"},
 		{{"--backend", "cpu", "--kernel", "abacus"}, "there is no kernel 'abacus'"},
 		{{"--script", "/nonexistent/file"}, "/nonexistent/file"},
+		{{"--secon", "1"}, "'--secon' is not an option"},
+		{{"--hot=1"}, "--hot takes no value"},
+		{{"--hot", "--copies", "5"}, "--hot is one copy"},
+		{{"--sweep="}, "--sweep= needs shapes"},
+		{{"--backend", "cpu", "--fill", "900T"}, "900 TiB of memory cannot be filled"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		const char *arguments[6] = {NULL};

@@ -88,6 +88,8 @@ same "event" "corruption|5" "$(ask "$dir/b.db" 'select source, code from events 
 # One place at two addresses: every copy of the weights would look right.
 FAKE_CUDA=alias=512000 expect 1 'memory does not keep what is written: 512 words' --backend cuda \
     --shape 1x64x1024 --fill 4M --seconds 0.3
+expect 3 'of the GPU.s memory cannot be filled: 7(.00)? GiB are free' --backend cuda --shape 2x64x40 \
+    --fill 8G --seconds 0.3 --store "$dir/f.db"
 expect 3 '--fill takes a share' --fill all
 expect 3 '--fill decides how many copies' --fill 10% --copies 3
 exit $bad

@@ -110,7 +110,7 @@ expect 3 'does not go with' tune --misaligned --ladder
 # Modes, a token, hot and cold.
 expect 0 '^batches +[0-9.]+ .?.s from one start to the next' stress --backend cuda --shape 2x64x24 --copies 3 --mode graph --samples 40
 expect 0 '^2x64x24 f16, queued, ' stress --backend cuda --shape 2x64x24 --copies 3 --mode queued --samples 40
-expect 0 '^weights +hot: 1 copies of 3 KiB in turn' stress --backend cuda --shape 2x64x24 --hot --samples 40
+expect 0 '^weights +hot: 1 copy of 3 KiB' stress --backend cuda --shape 2x64x24 --hot --samples 40
 expect 0 '^weights +cold: ' stress --backend cuda --shape decode:32x48*3 --mode graph --samples 40
 expect 0 '"decoder_layers": 3' stress --backend cuda --shape 'decode:32x48*3' --samples 40 --json
 expect 3 'takes isolated, queued or graph' stress --mode fast
