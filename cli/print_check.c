@@ -101,40 +101,41 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 	       strcmp(v->rule->id, "above4g.setup");
 }
 
-/* The advice of one verdict, less what a verdict before it has said. */
-static void add_advice(const struct page *p, const struct pcie_verdict *v, struct text *said)
+/* The advice of one verdict, less what a verdict before it has said; SAID is of V's strings. */
+static void add_advice(const struct page *p, const struct pcie_verdict *v, const char **said,
+	size_t *nsaid, size_t max)
 {
 	for (size_t k = 0; k < v->nadvice; k++) {
-		if (said->s && strstr(said->s, v->advice[k])) {
+		bool again = *nsaid == max;
+		for (size_t i = 0; i < *nsaid; i++) {
+			again = again || !strcmp(said[i], v->advice[k]);
+		}
+		if (again) {
 			continue;
 		}
+		said[(*nsaid)++] = v->advice[k];
 		struct text t = {0};
-		unsigned number = 1;
-		for (const char *q = said->s; q && (q = strchr(q, '\n')); q++) {
-			number++;
-		}
-		text_addf(&t, "%u. %s", number, v->advice[k]);
-		if (number == 1) {
+		text_addf(&t, "%zu. %s", *nsaid, v->advice[k]);
+		if (*nsaid == 1) {
 			text_add(p->out, "  What to do\n");
 		}
 		cmd_wrapped(p->out, 4, 7, t.s);
 		text_finish(&t);
-		text_addf(said, "%s\n", v->advice[k]);
 	}
 }
 
 static void print_advice(const struct page *p, const struct pcie_gpu *g)
 {
-	struct text said = {0};
+	const char *said[64];
+	size_t n = 0;
 	for (int level = PCIE_LEVEL_BAD; level >= PCIE_LEVEL_GOOD; level--) {
 		for (size_t i = 0; i < g->nverdict; i++) {
 			const struct pcie_verdict *v = &g->verdict[i];
 			if ((int)v->level == level && is_shown(p, g, v)) {
-				add_advice(p, v, &said);
+				add_advice(p, v, said, &n, ARRAY_LEN(said));
 			}
 		}
 	}
-	text_finish(&said);
 }
 
 static void print_body(const struct page *p, const struct pcie_gpu *g)
