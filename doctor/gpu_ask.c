@@ -158,11 +158,11 @@ static int make_probe(const char *path, char *ret, size_t size)
 	return -1;
 }
 
-/* Removes the folder that make_probe() made; how many files the driver put into it. */
-static unsigned remove_probe(const char *path)
+/* Removes the folder that make_probe() made and locked by FD; how many files the driver put into
+ * it. */
+static unsigned remove_probe(const char *path, int fd)
 {
-	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const unsigned n = fd < 0 ? 0 : empty(fd, CACHE_DEPTH);
+	const unsigned n = empty(fd, CACHE_DEPTH);
 
 	rmdir(path);
 	return n;
@@ -240,8 +240,7 @@ void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
 	const char *off = getenv("CUDA_CACHE_DISABLE");
 	char probe[sizeof(ret->cache)] = "", variable[sizeof(probe) + 20] = "";
 	struct doctor_gpu g = {0}, k = {0};
-
-	_cleanup_fd_ int lock = where ? make_probe(where, probe, sizeof(probe)) : -1;
+	const int lock = where ? make_probe(where, probe, sizeof(probe)) : -1;
 
 	snprintf(variable, sizeof(variable), "CUDA_CACHE_PATH=%s", probe);
 	_cleanup_free_ char **env = *probe ? environment_with(variable) : NULL;
@@ -249,7 +248,7 @@ void doctor_gpu_ask(const struct doctor_gpu_question *q, struct doctor_gpu *ret)
 	ask(q, q->quick ? "quick" : "whole", env, &g);
 	text_copy(g.cache, sizeof(g.cache), probe);
 	g.cache_off = off && !strcmp(off, "1");
-	g.cached = *probe ? remove_probe(probe) : 0;
+	g.cached = *probe ? remove_probe(probe, lock) : 0;
 	if (!g.error && !q->quick) {
 		ask(q, "kernel", NULL, &k);
 		if (k.step == DOCTOR_GPU_TIME && k.error) {
