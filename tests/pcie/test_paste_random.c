@@ -441,12 +441,16 @@ static void a_cut_text_invents_nothing(void **state)
 				.verbose = 1 + (int)(i / ERAS),
 				.hex = i % 3 == 2 ? 3 : 0,
 				.numeric = i & 1}};
-		struct text text = {0};
+		static const enum mangle how[] = {
+			MANGLE_NONE, MANGLE_FOLD_30, MANGLE_NARROW_40, MANGLE_FLOWED};
+		struct text plain = {0}, text = {0};
 		struct pcie_snapshot *all, *part;
 
+		t.how = how[i % ARRAY_LEN(how)];
 		gen_machine(&m, &seed);
 		m.n = MIN(m.n, 5);
-		gen_lspci(&m, &t.o, &text);
+		gen_lspci(&m, &t.o, &plain);
+		mangle(t.how, plain.s, plain.len, &text);
 		assert_int_equal(pcie_text_scan("all", text.s, text.len, &all, NULL), 0);
 		for (size_t len = 1; len < text.len; len++) {
 			if (pcie_text_scan("part", text.s, len, &part, NULL) < 0) {
@@ -466,6 +470,7 @@ static void a_cut_text_invents_nothing(void **state)
 		if (t.failures > 0 && getenv("BARSCOPE_SHOW_TEXT")) {
 			printf("%s\n", text.s);
 		}
+		text_finish(&plain);
 		text_finish(&text);
 		bad += t.failures > 0;
 	}
