@@ -56,7 +56,7 @@ void cmd_all_print(struct text *out, const struct cmd_all *a)
 {
 	char shape[STRESS_SHAPE_MAX];
 
-	text_addf(out, "%d GPUs, %s, %s, %.0f s each way\n", a->n,
+	text_addf(out, "%d GPU%s, %s, %s, %.3g s each way\n", a->n, a->n == 1 ? "" : "s",
 		stress_shape_name(&a->o->config, shape), stress_mode_name(a->o->config.mode),
 		(double)a->o->duration_ns / 1e9);
 	for (int i = 0; i < a->n; i++) {

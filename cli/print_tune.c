@@ -70,15 +70,15 @@ static void print_head(
 		text_addf(out, "%s, %u thread%s, %ux%ux%u %s, %s a launch\n", f->device, f->threads,
 			f->threads == 1 ? "" : "s", c->shape.m, c->shape.k, c->shape.n,
 			c->dtype == STRESS_F16 ? "f16" : "f32", text_size(f->bytes, bytes));
-		text_addf(out, "%u copies of the weights in turn%s%s\n", f->copies,
-			*f->library ? "; " : "", f->library);
+		text_addf(out, "%u cop%s of the weights in turn%s%s\n", f->copies,
+			f->copies == 1 ? "y" : "ies", *f->library ? "; " : "", f->library);
 		return;
 	}
 	text_addf(out, "%s, driver CUDA %d.%d, %ux%ux%u %s, %s a launch\n", f->device,
 		f->driver / 1000, f->driver % 1000 / 10, c->shape.m, c->shape.k, c->shape.n,
 		c->dtype == STRESS_F16 ? "f16" : "f32", text_size(f->bytes, bytes));
-	text_addf(out, "%u copies of the weights in turn, %u launches a graph\n", f->copies,
-		f->launches);
+	text_addf(out, "%u cop%s of the weights in turn, %u launches a graph\n", f->copies,
+		f->copies == 1 ? "y" : "ies", f->launches);
 	if (*f->library) {
 		text_addf(out, "cuBLASLt %llu.%llu.%llu, %s\n",
 			(unsigned long long)f->library_version / 10000,

@@ -47,6 +47,7 @@ struct cpu {
 	unsigned threads;
 	size_t e, w_bytes, x_bytes, y_bytes, w32_bytes;
 	uint32_t copies, copies32; /* of W in its type, and in FP32 for the others */
+	uint32_t next_copy; /* of the former: who runs next must not find what the last one read */
 	char *w, *x, *y;
 	float *w32, *x32, *y32;
 	uint64_t *partial; /* a read-only loop's results */
@@ -117,15 +118,19 @@ static struct gemm gemm_of(const struct cpu *t, const struct candidate *c, uint3
 	return g;
 }
 
-/* How long one launch took; 0: it was refused. */
+/*
+ * How long one launch took; 0: it was refused. Every launch takes the next copy; a library's copies
+ * are its own, and ROUND counts them.
+ */
 static uint64_t run_one(struct cpu *t, const struct candidate *c, uint32_t round)
 {
-	const uint32_t copy = round % t->copies;
+	const uint32_t copy = t->next_copy;
 	struct task k = {.t = t, .c = c, .gemm = gemm_of(t, c, copy)};
 	uint64_t start, end;
 	bool ok = true;
 
 	k.w = t->w + copy * t->w_bytes;
+	t->next_copy = (copy + (c->gemm || c->read)) % t->copies;
 	const uint64_t from = clock_ns();
 
 	if (c->gemm) {
