@@ -96,7 +96,7 @@ static void parse_cpuinfo(
 
 static void reduce_cmdline(struct text *out, const char *s, const char *hostname)
 {
-	char *masked = pcie_mask_text(s, strcspn(s, "\n"), hostname, NULL);
+	char *masked = pcie_mask_cmdline(s, strcspn(s, "\n"), hostname);
 	text_add(out, masked);
 	free(masked);
 }

@@ -157,6 +157,110 @@ static size_t host_end(const char *s, size_t n, size_t i, const char *host, size
 	return here && ends_word(s, n, i + len) ? i + len : 0;
 }
 
+/*
+ * Parameters whose values bear upon PCI, GPUs, clocks or the console: a name, or what stands in
+ * front of a "." or "_" in one. The others' values may hold anything: addresses, keys, names.
+ */
+static bool is_kept_parameter(const char *name, size_t n)
+{
+	static const char *const kept[] = {"NVreg", "acpi", "agp", "amd_iommu", "amd_pstate",
+		"amdgpu", "amdkfd", "apic", "ast", "clocksource", "cma", "console", "cpufreq",
+		"cpuidle", "crashkernel", "default_hugepagesz", "drm", "efi", "fbcon", "hpet",
+		"hugepages", "hugepagesz", "i915", "idle", "initcall_blacklist", "intel_idle",
+		"intel_iommu", "intel_pstate", "intremap", "iommu", "irqaffinity", "isolcpus",
+		"kvm", "kvm_amd", "kvm_intel", "lapic", "loglevel", "maxcpus", "mce", "mem",
+		"memhp", "memmap", "mgag200", "mitigations", "modprobe.blacklist",
+		"module_blacklist", "movable_node", "movablecore", "nmi_watchdog", "nohz", "nosmt",
+		"nouveau", "nr_cpus", "numa", "nvidia", "pci", "pcie", "pciehp", "pcieport",
+		"possible_cpus", "preempt", "processor", "radeon", "rcu_nocb_poll", "rcu_nocbs",
+		"rd.driver.blacklist", "rdblacklist", "smt", "split_lock_detect", "swiotlb",
+		"threadirqs", "transparent_hugepage", "tsc", "ttm", "vfio", "vga", "video",
+		"x2apic", "xe", "xen_pciback"};
+	static const char *const files[] = {"Path", "path", "firmware", "File", "file"};
+	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+		if (memmem(name, n, files[k], strlen(files[k]))) {
+			return false;
+		}
+	}
+	for (size_t k = 0; k < ARRAY_LEN(kept); k++) {
+		size_t i = 0;
+		/* The kernel takes "-" and "_" for the same. */
+		while (i < n && kept[k][i] &&
+			(name[i] == kept[k][i] || (name[i] == '-' && kept[k][i] == '_'))) {
+			i++;
+		}
+		if (!kept[k][i] && (i == n || strchr("._-", name[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The end of the parameter at I: a blank outside of quotes. */
+static size_t parameter_end(const char *s, size_t n, size_t i)
+{
+	for (bool quoted = false; i < n && (quoted || !strchr(" \t", s[i])); i++) {
+		quoted ^= s[i] == '"';
+	}
+	return i;
+}
+
+/* The parameters of a kernel command line, from I to END. */
+static void mask_parameters(char *s, size_t i, size_t end)
+{
+	bool init = false; /* behind "--" nothing is the kernel's */
+	while (i < end) {
+		if (strchr(" \t", s[i])) {
+			i++;
+			continue;
+		}
+		const size_t to = parameter_end(s, end, i);
+		const size_t name = i + (s[i] == '"');
+		size_t v = name;
+		while (v < to && (word_char(s[v]) || strchr("._-", s[v]))) {
+			v++;
+		}
+		init = init || (to - i == 2 && !strncmp(s + i, "--", 2));
+		if (init) {
+			blot(s, i, to, 'X');
+		} else if (v < to && s[v] != '"' && !is_kept_parameter(s + name, v - name)) {
+			/* What has no name is masked whole. */
+			blot(s, s[v] == '=' || s[v] == '[' ? v : i, to, 'X');
+		}
+		i = to;
+	}
+}
+
+/* A log's "Kernel command line: …" and "Unknown kernel command line parameters "…", …". */
+static void mask_command_lines(char *s, size_t len)
+{
+	static const char mark[] = "ommand line";
+	for (size_t i = 0, end; i < len; i = end + 1) {
+		const char *newline = memchr(s + i, '\n', len - i);
+		end = newline ? (size_t)(newline - s) : len;
+		const char *at = memmem(s + i, end - i, mark, sizeof(mark) - 1);
+		if (!at) {
+			continue;
+		}
+		size_t from = (size_t)(at - s) + sizeof(mark) - 1, to = end;
+		while (from < end && s[from] != ':' && s[from] != '"') {
+			from++;
+		}
+		if (from < end && s[from] == '"') {
+			const char *close = memrchr(s + from + 1, '"', end - from - 1);
+			to = close ? (size_t)(close - s) : end;
+		}
+		mask_parameters(s, from + 1, to);
+	}
+}
+
+char *pcie_mask_cmdline(const char *line, size_t len, const char *host)
+{
+	char *s = pcie_mask_text(line, len, host, NULL);
+	mask_parameters(s, 0, len);
+	return s;
+}
+
 char *pcie_mask_text(const char *text, size_t len, const char *host, size_t *ret_len)
 {
 	char *s = xmalloc(len + 1);
@@ -198,5 +302,6 @@ char *pcie_mask_text(const char *text, size_t len, const char *host, size_t *ret
 			i = end - 1;
 		}
 	}
+	mask_command_lines(s, len);
 	return s;
 }

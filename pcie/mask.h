@@ -15,3 +15,11 @@
  * addresses, sizes and ids stay. The caller frees the result; *RET_LEN may be NULL.
  */
 char *pcie_mask_text(const char *text, size_t len, const char *host, size_t *ret_len);
+
+/*
+ * The same of a kernel command line (LEN bytes, without its newline), whose parameters keep
+ * their values only where these bear upon PCI, GPUs, clocks or the console: what ip=, root=,
+ * rd.lvm.lv= or one that nobody has heard of says may be personal. pcie_mask_text() does it
+ * to the command lines that a log holds. The caller frees the result.
+ */
+char *pcie_mask_cmdline(const char *line, size_t len, const char *host);

@@ -60,6 +60,77 @@ static void secrets_go_and_the_form_stays(void **state)
 	}
 }
 
+/* Of a command line nothing personal stays, whatever its parameter's name. */
+static void a_command_line_keeps_what_is_judged(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{"ip=10.1.2.3::10.1.2.1:255.255.255.0:secret:eth0 quiet",
+			"ip=XX.X.X.X::XX.X.X.X:XXX.XXX.XXX.X:XXXXXX:XXXX quiet"},
+		{"rd.lvm.lv=secret-vg/root ro", "rd.lvm.lv=XXXXXX-XX/XXXX ro"},
+		{"root=PARTUUID=deadbeef-02 rw", "root=XXXXXXXX=XXXXXXXX-XX rw"},
+		{"root=LABEL=mine resume=/dev/sdb2", "root=XXXXX=XXXX resume=/XXX/XXXX"},
+		{"cryptdevice=UUID=a:b nfsroot=nas:/x,v3",
+			"cryptdevice=XXXX=X:X nfsroot=XXX:/X,XX"},
+		{"rd.iscsi.initiator=iqn.me netconsole=6665@10.0.0.2/eth0",
+			"rd.iscsi.initiator=XXX.XX netconsole=XXXX@XX.X.X.X/XXXX"},
+		{"nobody.knows=\"two words\" next=1", "nobody.knows=\"XXX XXXXX\" next=X"},
+		{"\"whole=two words\" pci=nocrs", "\"whole=XXX XXXXX\" pci=nocrs"},
+		{"\"odd=no end pci=nocrs", "\"odd=XX XXX XXX=XXXXX"},
+		{"systemd.hostname=a /dev/mine quiet -- me pci=x",
+			"systemd.hostname=X /XXX/XXXX quiet -- XX XXX=X"},
+		{"nvidia.NVreg_TemporaryFilePath=/home/me pcix=me",
+			"nvidia.NVreg_TemporaryFilePath=/XXXX/XX pcix=XX"},
+		/* these stay */
+		{"pci=realloc,resource_alignment=20@00:1c.0/00.0 pcie_aspm=off pci-stub.ids=10de:1",
+			"pci=realloc,resource_alignment=20@00:1c.0/00.0 pcie_aspm=off "
+			"pci-stub.ids=10de:1"},
+		{"intel_iommu=on iommu.passthrough=1 vfio-pci.ids=10de:2204 amdgpu.rebar=0",
+			"intel_iommu=on iommu.passthrough=1 vfio-pci.ids=10de:2204 amdgpu.rebar=0"},
+		{"nvidia.NVreg_EnableResizableBar=1 nvidia-drm.modeset=1 i915.lmem_bar_size=256",
+			"nvidia.NVreg_EnableResizableBar=1 nvidia-drm.modeset=1 "
+			"i915.lmem_bar_size=256"},
+		{"tsc=reliable clocksource=tsc nohz_full=1-3 isolcpus=1-3 console=ttyS0,115200n8",
+			"tsc=reliable clocksource=tsc nohz_full=1-3 isolcpus=1-3 "
+			"console=ttyS0,115200n8"},
+		{"modprobe.blacklist=nouveau,nvidia nomodeset mem=4G acpi_osi=\"!Windows 2015\"",
+			"modprobe.blacklist=nouveau,nvidia nomodeset mem=4G "
+			"acpi_osi=\"!Windows 2015\""},
+		{"", ""},
+		{"=", "="},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *s = pcie_mask_cmdline(rows[i].in, strlen(rows[i].in), NULL);
+		assert_string_equal(s, rows[i].out);
+		char *again = pcie_mask_cmdline(s, strlen(s), NULL);
+		assert_string_equal(again, s);
+		free(again);
+		free(s);
+	}
+}
+
+static void a_logs_command_lines_too(void **state)
+{
+	(void)state;
+	static const char log[] =
+		"[    0.000000] Command line: root=/dev/mine pci=nocrs\n"
+		"[    0.010000] Kernel command line: ip=10.0.0.1 iommu=pt\n"
+		"[    0.010001] Unknown kernel command line parameters \"splash ip=10.0.0.1\", will be "
+		"passed to user space.\n"
+		"[    0.1] pci 0000:00:00.0: x=y";
+	static const char masked[] =
+		"[    0.000000] Command line: root=/XXX/XXXX pci=nocrs\n"
+		"[    0.010000] Kernel command line: ip=XX.X.X.X iommu=pt\n"
+		"[    0.010001] Unknown kernel command line parameters \"splash ip=XX.X.X.X\", will be "
+		"passed to user space.\n"
+		"[    0.1] pci 0000:00:00.0: x=y";
+	char *s = pcie_mask_text(log, strlen(log), NULL, NULL);
+	assert_string_equal(s, masked);
+	free(s);
+}
+
 /* A host that is called like a word of the log must not take the log with it. */
 static void common_names_are_left(void **state)
 {
@@ -98,6 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_go_and_the_form_stays),
+		cmocka_unit_test(a_command_line_keeps_what_is_judged),
+		cmocka_unit_test(a_logs_command_lines_too),
 		cmocka_unit_test(common_names_are_left),
 		cmocka_unit_test(cuts_and_again),
 	};
