@@ -20,6 +20,8 @@ struct scan {
 	struct pcie_driver driver; /* asks the real one for what SIZES lacks */
 	struct tui_sizes sizes;
 	struct pcie_scan_options options;
+	const struct pcie_snapshot *before; /* the owner's, who keeps it until this is taken */
+	struct tui_changes changes;         /* from that to RESULT */
 	struct pcie_snapshot *result;
 	struct tui_survey *survey;
 	int status;
@@ -70,8 +72,9 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 		r = job_destroy(m->scanner, timeout_ms);
 	}
 	pcie_watch_close(m->watch);
-	pcie_snapshot_destroy(m->snapshot);
-	pcie_snapshot_destroy(m->previous);
+	if (r == 0) { /* a scanner that is stuck may still compare with it */
+		pcie_snapshot_destroy(m->snapshot);
+	}
 	pcie_snapshot_destroy(m->then);
 	tui_survey_destroy(m->survey);
 	runs_choices_finish(&m->around.choices);
@@ -143,6 +146,9 @@ static void run_scan(struct job_item *item)
 	s->status = pcie_scan(&s->options, &s->result, &s->why);
 	if (s->status == 0) {
 		s->survey = tui_survey_create(s->result);
+		if (s->before) { /* on a machine of 10,000 devices this takes a while */
+			tui_changes_find(s->before, s->result, &s->changes);
+		}
 	}
 }
 
@@ -171,6 +177,7 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 	s->options.source = m->source;
 	s->options.driver = &s->driver;
 	s->driver.sizes = ask_once;
+	s->before = m->snapshot;
 	s->sizes = m->sizes;
 	s->around.stamp = m->around.stamp;
 	m->scanning = true;
@@ -268,6 +275,7 @@ static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 	} else {
 		m->why.text[0] = '\0';
 		tui_machine_set(m, s->result, s->survey);
+		m->changes = s->changes;
 	}
 	return TUI_MACHINE_SCANNED;
 }
@@ -296,9 +304,9 @@ void tui_machine_set(struct tui_machine *m, struct pcie_snapshot *s, struct tui_
 {
 	tui_survey_destroy(m->survey);
 	m->survey = v ? v : tui_survey_create(s);
-	pcie_snapshot_destroy(m->previous);
-	m->previous = m->snapshot;
+	pcie_snapshot_destroy(m->snapshot);
 	m->snapshot = s;
+	m->changes = (struct tui_changes){0};
 }
 
 size_t tui_machine_listed(const struct tui_machine *m)

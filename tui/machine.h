@@ -15,6 +15,7 @@
 #include "pcie/snapshot.h"
 #include "pcie/watch.h"
 #include "runs/choices.h"
+#include "tui/changes.h"
 #include "tui/survey.h"
 
 /* What NVIDIA's driver said of its GPUs. Asked once for each: asking again would disturb a stress.
@@ -48,10 +49,10 @@ struct tui_machine {
 	const char *source;     /* of pcie_scan(); NULL: the live machine */
 	struct tui_sizes sizes; /* of the last scan */
 	struct tui_surroundings around;
-	struct pcie_watch *watch;       /* NULL: udev's monitor is not there */
-	struct pcie_snapshot *previous; /* what the last scan replaced; for the difference */
-	struct pcie_snapshot *then;     /* the machine at the baseline; NULL: not known */
-	bool parsing;                   /* … yet */
+	struct pcie_watch *watch;   /* NULL: udev's monitor is not there */
+	struct tui_changes changes; /* from the snapshot before to this one */
+	struct pcie_snapshot *then; /* the machine at the baseline; NULL: not known */
+	bool parsing;               /* … yet */
 };
 
 void tui_machine_init(struct tui_machine *m, const char *source);

@@ -436,16 +436,15 @@ static void tick_store(struct tui_app *a)
 static void note_changes(struct tui_app *a)
 {
 	const struct tui_machine *m = &a->machine;
-	if (!m->previous || !m->snapshot || m->why.text[0]) {
+	const struct tui_changes *c = &m->changes;
+	if (!m->snapshot || m->why.text[0]) {
 		return;
 	}
-	struct tui_changes c = {0};
-	tui_changes_find(m->previous, m->snapshot, &c);
-	for (size_t i = 0; i < c.n; i++) {
-		tui_app_event(a, TUI_TONE_NOTE, "%s", c.text[i]);
+	for (size_t i = 0; i < c->n; i++) {
+		tui_app_event(a, TUI_TONE_NOTE, "%s", c->text[i]);
 	}
-	if (c.n) {
-		tui_app_say(a, TUI_TONE_NOTE, "%s%s", c.text[0], c.n > 1 ? ", and more" : "");
+	if (c->n) {
+		tui_app_say(a, TUI_TONE_NOTE, "%s%s", c->text[0], c->n > 1 ? ", and more" : "");
 	}
 }
 
