@@ -160,7 +160,6 @@ static void seconds_end_in_order(void **state)
 	runs_collect_destroy(c);
 }
 
-/* AR(1) with correlation RHO in ln(latency): the estimate finds it, over seconds too. */
 /* A second holds 256 events and as many episodes; what is more is counted, and told by one event.
  */
 static void what_does_not_fit_is_counted(void **state)
@@ -193,6 +192,7 @@ static void what_does_not_fit_is_counted(void **state)
 	runs_collect_destroy(c);
 }
 
+/* AR(1) with correlation RHO in ln(latency): the estimate finds it, over seconds too. */
 static void correlation_is_found(void **state)
 {
 	(void)state;
