@@ -15,7 +15,7 @@ enum { CMD_WIDE = 640, CMD_NARROW = 360 };
 struct cmd_page {
 	const struct runs_comparison *c;
 	const struct cmd_machines *m;
-	const struct runs_traces *trace; /* two: A's and B's of the first pair */
+	const struct runs_traces *trace; /* two: A's and B's of the pair that decided */
 	const char *head;                /* what stands before it, HTML; NULL: nothing */
 };
 

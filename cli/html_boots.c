@@ -18,7 +18,7 @@ struct order {
 
 static struct order order_of(const struct cmd_page *p)
 {
-	const struct runs_pair *pair = &p->c->pair[0];
+	const struct runs_pair *pair = &p->c->pair[p->c->decided];
 	const struct runs_side *side[2] = {p->c->a, p->c->b};
 	size_t n[2] = {pair->a.n, pair->b.n}, i[2] = {0, 0};
 	/* Where a boot lacks this configuration its values have no place in time: A, then B. */
@@ -44,7 +44,7 @@ static double value_of(const struct runs_pair *p, int side, size_t i, bool band)
 static void draw_panel(struct text *t, const struct cmd_page *p, const struct order *o,
 	struct cmd_axis y, double left, double right, bool band)
 {
-	const struct runs_pair *pair = &p->c->pair[0];
+	const struct runs_pair *pair = &p->c->pair[p->c->decided];
 	double step = (right - left) / (double)o->n;
 	cmd_chart_axis_y(t, &y, left, right, "");
 	struct tui_ticks k;
@@ -81,7 +81,7 @@ static void draw_panel(struct text *t, const struct cmd_page *p, const struct or
 
 void cmd_html_boots(struct text *t, const struct cmd_page *p, int w)
 {
-	const struct runs_pair *pair = &p->c->pair[0];
+	const struct runs_pair *pair = &p->c->pair[p->c->decided];
 	struct order o = order_of(p);
 	double lo = INFINITY, hi = 0, top = 0;
 	for (size_t i = 0; i < o.n; i++) {

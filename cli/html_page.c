@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "cli/chart.h"
@@ -110,12 +111,26 @@ static void add_effect(struct text *t, const struct runs_pair *p, const char *cl
 		p->shift.low < 0 ? "−" : "+", lo, p->shift.high < 0 ? "−" : "+", hi);
 }
 
+/* Which configuration a picture or test is of. */
+static void add_configuration(struct text *t, const struct runs_pair *p)
+{
+	bool moved = strcmp(p->device, p->device_b) != 0;
+	cmd_html_textf(t, "%s%s%s%s%s %s %s, %s latency.", p->backend, *p->device ? " " : "",
+		p->device, moved ? ", now " : "", moved ? p->device_b : "", p->shape, p->dtype,
+		runs_layer_name(p->layer));
+}
+
 static void add_ladder(struct text *t, const struct runs_comparison *c)
 {
-	const struct runs_pair *p = &c->pair[0];
+	const struct runs_pair *p = &c->pair[c->decided];
 	/* On which rung it ends: 0 not comparable, 1 description, 2 noise, 3 a difference. */
 	int end = c->nreason ? 0 : !p->tested ? 1 : p->verdict == RUNS_NO_DIFFERENCE ? 2 : 3;
 	heading(t, "How far the comparison carries");
+	if (c->npair > 1) {
+		text_addf(t, "<p>The pair that decides, of %zu: ", c->npair);
+		add_configuration(t, p);
+		text_add(t, "</p>\n");
+	}
 	text_add(t, "<ol class=\"ladder\">\n");
 	add_comparable(t, c);
 	add_rung(t, end == 1 ? "here" : end > 1 ? "passed" : "open", "Enough boots");
@@ -150,12 +165,11 @@ static void add_figure(struct text *t, const struct cmd_page *p, const char *tit
 
 static void add_figures(struct text *t, const struct cmd_page *p)
 {
-	const struct runs_pair *pair = &p->c->pair[0];
+	const struct runs_pair *pair = &p->c->pair[p->c->decided];
 	heading(t, "Latency");
 	text_add(t, "<p class=\"sub\"><span class=\"ta\">A: round marks, solid lines</span>; "
 		    "<span class=\"tb\">B: square marks, broken lines</span>. ");
-	cmd_html_textf(t, "%s%s%s %s %s, %s latency.", pair->backend, *pair->device ? " " : "",
-		pair->device, pair->shape, pair->dtype, runs_layer_name(pair->layer));
+	add_configuration(t, pair);
 	text_add(t, "</p>\n<div class=\"figures\">\n");
 	add_figure(t, p, "One value a boot", cmd_html_boots,
 		"The band of each boot, (p95 − p5) / 2 / p50, on which the verdict rests; and, beside "

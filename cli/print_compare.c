@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "cli/compare_rows.h"
@@ -84,6 +85,9 @@ static struct js *pair_json(const struct runs_pair *p)
 	if (*p->device) {
 		js_set_str(j, "device", p->device);
 	}
+	if (strcmp(p->device, p->device_b) != 0) {
+		js_set_str(j, "device_b", p->device_b);
+	}
 	js_set_str(j, "layer", runs_layer_name(p->layer));
 	js_set_str(j, "verdict", runs_verdict_name(p->verdict));
 	js_set(j, "a_band", values_json(p->a.log_band, p->a.n, true));
@@ -133,6 +137,7 @@ struct js *cmd_compare_json(const struct runs_comparison *c, const struct cmd_ma
 		js_push(pairs, pair_json(&c->pair[i]));
 	}
 	js_set(j, "pairs", pairs);
+	js_set_int(j, "decided_by", (int64_t)c->decided);
 	js_set(j, "a", side_json(c->a));
 	js_set(j, "b", side_json(c->b));
 	return j;
@@ -230,8 +235,10 @@ static void print_layers(struct text *t, const struct runs_comparison *c, struct
 static void print_pair(struct text *t, const struct runs_pair *p)
 {
 	char a[CMD_WHEN_MAX], b[CMD_WHEN_MAX];
-	text_addf(t, "  %s%s%s %s %s, %s latency, one value a boot\n", p->backend,
-		*p->device ? " " : "", p->device, p->shape, p->dtype, runs_layer_name(p->layer));
+	bool moved = strcmp(p->device, p->device_b) != 0;
+	text_addf(t, "  %s%s%s%s%s %s %s, %s latency, one value a boot\n", p->backend,
+		*p->device ? " " : "", p->device, moved ? ", now " : "", moved ? p->device_b : "",
+		p->shape, p->dtype, runs_layer_name(p->layer));
 	text_add(t, "    band A:");
 	for (size_t i = 0; i < p->a.n; i++) {
 		text_addf(t, " %s", cmd_percent(exp(p->a.log_band[i]), a));

@@ -74,9 +74,10 @@ static int write_page(struct runs_store *store, const char *const ref[2],
 	const struct cmd_compare_options *o, struct why *why)
 {
 	struct runs_traces trace[2] = {0};
-	int r = runs_traces_load(store, ref[0], c->a, &c->pair[0], POINTS, &trace[0], why);
+	const struct runs_pair *pair = &c->pair[c->decided];
+	int r = runs_traces_load(store, ref[0], c->a, pair, false, POINTS, &trace[0], why);
 	if (!r) {
-		r = runs_traces_load(store, ref[1], c->b, &c->pair[0], POINTS, &trace[1], why);
+		r = runs_traces_load(store, ref[1], c->b, pair, true, POINTS, &trace[1], why);
 	}
 	if (!r) {
 		struct cmd_page page = {c, m, trace, o->page};

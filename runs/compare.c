@@ -35,21 +35,28 @@ int runs_verdict_status(enum runs_verdict v)
 void runs_comparison_finish(struct runs_comparison *c)
 {
 	free(c->pair);
+	free(c->device);
 	free(c->reason);
 	free(c->noted);
 	*c = (struct runs_comparison){0};
 }
 
-static bool same_configuration(
-	const struct runs_comparison *c, const struct runs_info *x, const struct runs_info *y)
+static bool same_shape(const struct runs_info *x, const struct runs_info *y)
 {
 	return !strcmp(x->backend, y->backend) && !strcmp(x->shape, y->shape) &&
-	       !strcmp(x->dtype, y->dtype) && (!c->by_device || !strcmp(x->device, y->device));
+	       !strcmp(x->dtype, y->dtype);
+}
+
+bool runs_pair_has(const struct runs_pair *p, const struct runs_info *x, bool b)
+{
+	const char *device = b ? p->device_b : p->device;
+	return !strcmp(x->backend, p->backend) && !strcmp(x->shape, p->shape) &&
+	       !strcmp(x->dtype, p->dtype) && (!*device || !strcmp(x->device, device));
 }
 
 /* One value a boot: each of its runs counts alike. */
-static int gather(const struct runs_comparison *c, const struct runs_side *s,
-	const struct runs_info *like, unsigned layer, struct runs_values *ret, struct why *why)
+static int gather(const struct runs_pair *p, const struct runs_side *s, bool b,
+	struct runs_values *ret, struct why *why)
 {
 	*ret = (struct runs_values){0};
 	double *v = xmalloc(s->n * sizeof(*v));
@@ -59,8 +66,8 @@ static int gather(const struct runs_comparison *c, const struct runs_side *s,
 		size_t k = 0;
 		for (size_t i = 0; i < s->n; i++) {
 			const struct runs_member *m = &s->run[i];
-			const struct runs_description *d = &m->layer[STRESS_GEMM][layer];
-			if (m->boot != boot || !d->n || !same_configuration(c, &m->info, like)) {
+			const struct runs_description *d = &m->layer[STRESS_GEMM][p->layer];
+			if (m->boot != boot || !d->n || !runs_pair_has(p, &m->info, b)) {
 				continue;
 			}
 			v[k++] = (double)d->p50;
@@ -145,14 +152,20 @@ static double trend_of(
 	return trend;
 }
 
-/* Adds the configuration of LIKE when both sides have it. */
-static int add_pair(struct runs_comparison *c, const struct runs_info *like, struct why *why)
+/* Adds the configuration of LIKE, on DEVICE, when both sides have it. */
+static int add_pair(struct runs_comparison *c, const struct runs_info *like,
+	const struct runs_device_pair *device, struct why *why)
 {
 	struct runs_pair p = {.layer = RUNS_HOST, .p = 1};
+	text_copy(p.backend, sizeof(p.backend), like->backend);
+	text_copy(p.shape, sizeof(p.shape), like->shape);
+	text_copy(p.dtype, sizeof(p.dtype), like->dtype);
+	text_copy(p.device, sizeof(p.device), c->by_device ? device->a : "");
+	text_copy(p.device_b, sizeof(p.device_b), c->by_device ? device->b : "");
 	for (int tries = 0; tries < 2; tries++) {
-		int r = gather(c, c->a, like, p.layer, &p.a, why);
+		int r = gather(&p, c->a, false, &p.a, why);
 		if (!r) {
-			r = gather(c, c->b, like, p.layer, &p.b, why);
+			r = gather(&p, c->b, true, &p.b, why);
 		}
 		if (r) {
 			return r;
@@ -165,10 +178,6 @@ static int add_pair(struct runs_comparison *c, const struct runs_info *like, str
 	if (!p.a.n || !p.b.n) {
 		return 0;
 	}
-	text_copy(p.backend, sizeof(p.backend), like->backend);
-	text_copy(p.shape, sizeof(p.shape), like->shape);
-	text_copy(p.dtype, sizeof(p.dtype), like->dtype);
-	text_copy(p.device, sizeof(p.device), c->by_device ? like->device : "");
 	p.same_boot = share_a_boot(c->a, c->b);
 	runs_boots_shift(p.a.p50, p.a.n, p.b.p50, p.b.n, &p.shift);
 	runs_boots_shift(p.a.log_band, p.a.n, p.b.log_band, p.b.n, &p.ratio);
@@ -183,15 +192,28 @@ static int add_pair(struct runs_comparison *c, const struct runs_info *like, str
 	return 0;
 }
 
+/* The device of both sides that A calls NAME; NULL: B has none like it. */
+static const struct runs_device_pair *device_of(const struct runs_comparison *c, const char *name)
+{
+	for (size_t i = 0; i < c->ndevice; i++) {
+		if (!strcmp(c->device[i].a, name)) {
+			return &c->device[i];
+		}
+	}
+	return NULL;
+}
+
 static int add_pairs(struct runs_comparison *c, struct why *why)
 {
 	for (size_t i = 0; i < c->a->n; i++) {
 		const struct runs_info *like = &c->a->run[i].info;
-		bool seen = false;
-		for (size_t k = 0; k < i; k++) {
-			seen = seen || same_configuration(c, &c->a->run[k].info, like);
+		const struct runs_device_pair *device = device_of(c, like->device);
+		bool seen = !device;
+		for (size_t k = 0; !seen && k < i; k++) {
+			const struct runs_info *x = &c->a->run[k].info;
+			seen = same_shape(x, like) && !strcmp(x->device, like->device);
 		}
-		int r = seen || c->npair == RUNS_BOOTS_MAX ? 0 : add_pair(c, like, why);
+		int r = seen || c->npair == RUNS_BOOTS_MAX ? 0 : add_pair(c, like, device, why);
 		if (r) {
 			return r;
 		}
@@ -226,9 +248,34 @@ static void judge(struct runs_comparison *c)
 	}
 }
 
+/* "B is WORD", and of which pair where there are several. */
+static void say_found(struct runs_comparison *c, const struct runs_pair *p)
+{
+	size_t size = sizeof(c->sentence);
+	char of[160] = "";
+	if (c->npair > 1) {
+		snprintf(of, sizeof(of), " with %s%s%s", p->shape, *p->device ? " on " : "",
+			p->device);
+	}
+	if (c->verdict == RUNS_NO_DIFFERENCE) {
+		snprintf(c->sentence, size,
+			"No difference shown%s: B's spread is %.2f times A's (%.1f %% interval %.2f "
+			"to %.2f, p = %.2g), within boot-to-boot noise.",
+			of, p->ratio.estimate, 100 * p->ratio.level, p->ratio.low, p->ratio.high,
+			p->p);
+	} else {
+		snprintf(c->sentence, size,
+			"B is %s%s: its spread is %.2f times A's (%.1f %% interval %.2f to %.2f, p = "
+			"%.2g, %zu against %zu boots).",
+			c->verdict == RUNS_BETTER ? "steadier" : "less steady", of,
+			p->ratio.estimate, 100 * p->ratio.level, p->ratio.low, p->ratio.high, p->p,
+			p->b.n, p->a.n);
+	}
+}
+
 static void say(struct runs_comparison *c)
 {
-	const struct runs_pair *p = &c->pair[0];
+	const struct runs_pair *p = &c->pair[c->decided];
 	size_t na = p->a.n, nb = p->b.n, size = sizeof(c->sentence);
 	if (c->nreason) {
 		snprintf(c->sentence, size,
@@ -248,18 +295,28 @@ static void say(struct runs_comparison *c)
 			"%zu and %zu boots are a description and no verdict: no result of theirs can be "
 			"rarer than p = %.2g. Four boots a side can carry one test.",
 			na, nb, p->spread.least);
-	} else if (c->verdict == RUNS_NO_DIFFERENCE) {
-		snprintf(c->sentence, size,
-			"No difference shown: B's spread is %.2f times A's (%.1f %% interval %.2f to "
-			"%.2f, p = %.2g), within boot-to-boot noise.",
-			p->ratio.estimate, 100 * p->ratio.level, p->ratio.low, p->ratio.high, p->p);
 	} else {
-		snprintf(c->sentence, size,
-			"B is %s: its spread is %.2f times A's (%.1f %% interval %.2f to %.2f, p = "
-			"%.2g, %zu against %zu boots).",
-			c->verdict == RUNS_BETTER ? "steadier" : "less steady", p->ratio.estimate,
-			100 * p->ratio.level, p->ratio.low, p->ratio.high, p->p, nb, na);
+		say_found(c, p);
 	}
+}
+
+/* No pair: what each side has instead. */
+static void say_nothing_in_common(const struct runs_comparison *c, struct why *why)
+{
+	const struct runs_info *a = &c->a->run[0].info, *b = &c->b->run[0].info;
+	if (c->ndevice) {
+		why_set(why,
+			"%s and %s have no %sback end, shape and type in common (%s %s against %s %s)",
+			c->a->name, c->b->name, c->by_device ? "device, " : "", a->backend,
+			a->shape, b->backend, b->shape);
+		return;
+	}
+	struct text t = {0};
+	runs_devices_say(c->a, &t);
+	text_add(&t, " against ");
+	runs_devices_say(c->b, &t);
+	why_set(why, "%.40s and %.40s have no device in common (%s)", c->a->name, c->b->name, t.s);
+	text_finish(&t);
 }
 
 int runs_compare(const struct runs_side *a, const struct runs_side *b, const char *const *despite,
@@ -270,12 +327,10 @@ int runs_compare(const struct runs_side *a, const struct runs_side *b, const cha
 		.b = b,
 		.by_device = runs_side_devices(a) > 1 || runs_side_devices(b) > 1,
 	};
+	c.ndevice = runs_devices_pair(a, b, &c.device);
 	int r = add_pairs(&c, why);
 	if (!r && !c.npair) {
-		why_set(why,
-			"%s and %s have no %sback end, shape and type in common (%s %s against %s %s)",
-			a->name, b->name, c.by_device ? "device, " : "", a->run[0].info.backend,
-			a->run[0].info.shape, b->run[0].info.backend, b->run[0].info.shape);
+		say_nothing_in_common(&c, why);
 		r = -EINVAL;
 	}
 	if (r) {
@@ -284,13 +339,11 @@ int runs_compare(const struct runs_side *a, const struct runs_side *b, const cha
 	}
 	judge(&c);
 	runs_compare_reasons(&c, despite, n);
-	c.verdict = c.nreason ? RUNS_NOT_COMPARABLE : c.pair[0].verdict;
 	/* A worse secondary shape, tested with Holm, is a finding too; 1 beats 0. */
-	for (size_t i = 1; !c.nreason && i < c.npair; i++) {
-		if (c.pair[i].verdict == RUNS_WORSE) {
-			c.verdict = RUNS_WORSE;
-		}
+	for (size_t i = 0; i < c.npair && c.pair[c.decided].verdict != RUNS_WORSE; i++) {
+		c.decided = c.pair[i].verdict == RUNS_WORSE ? i : c.decided;
 	}
+	c.verdict = c.nreason ? RUNS_NOT_COMPARABLE : c.pair[c.decided].verdict;
 	say(&c);
 	*ret = c;
 	return 0;

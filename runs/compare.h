@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "runs/boots.h"
+#include "runs/devices.h"
 #include "runs/env.h"
 #include "runs/side.h"
 
@@ -37,8 +38,9 @@ struct runs_values {
  */
 struct runs_pair {
 	char backend[16], shape[32], dtype[8];
-	char device[96]; /* "": each side has one */
-	unsigned layer;  /* RUNS_HOST, or RUNS_DEVICE where only batches were measured */
+	char device[96];   /* A's; "": each side has one */
+	char device_b[96]; /* B's, which may have moved to another address */
+	unsigned layer;    /* RUNS_HOST, or RUNS_DEVICE where only batches were measured */
 	struct runs_values a, b;
 	bool same_boot;                 /* a boot stands on both sides */
 	struct runs_shift shift;        /* of the median, ns */
@@ -51,6 +53,7 @@ struct runs_pair {
 	enum runs_verdict verdict;
 };
 
+/* What differs. Of one device among several, the values end with its name in parentheses. */
 struct runs_reason {
 	char name[32];
 	char a[200], b[200];
@@ -61,12 +64,15 @@ struct runs_comparison {
 	bool by_device;                /* a side has several: each is compared with itself */
 	struct runs_pair *pair;        /* the first is the primary one; owned */
 	size_t npair;
+	size_t decided;                  /* the pair whose verdict is the comparison's */
+	struct runs_device_pair *device; /* the same device on both sides; owned */
+	size_t ndevice;
 	struct runs_reason *reason; /* why they cannot be compared; owned */
 	size_t nreason;
 	struct runs_reason *noted; /* differs, and is said; owned */
 	size_t nnoted;
 	enum runs_verdict verdict;
-	char sentence[400];
+	char sentence[480];
 };
 
 /*
@@ -76,6 +82,9 @@ struct runs_comparison {
 int runs_compare(const struct runs_side *a, const struct runs_side *b, const char *const *despite,
 	size_t n, struct runs_comparison *ret, struct why *why);
 void runs_comparison_finish(struct runs_comparison *c);
+
+/* Is X, a run of side A (or, B given, of B), one of PAIR's configuration and device? */
+bool runs_pair_has(const struct runs_pair *p, const struct runs_info *x, bool b);
 
 /* Fills C's reasons and notes: what differs beside what was meant to. Called by runs_compare. */
 void runs_compare_reasons(struct runs_comparison *c, const char *const *despite, size_t n);

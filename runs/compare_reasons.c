@@ -36,22 +36,12 @@ static void add(struct reasons *r, const char *name, enum runs_env_weight weight
 	text_copy(one->b, sizeof(one->b), b);
 }
 
-/* A run of each side that may be compared: the first ones, of the first pair's device. */
-static const struct runs_info *first_of(const struct runs_comparison *c, const struct runs_side *s)
-{
-	for (size_t i = 0; c->by_device && i < s->n; i++) {
-		if (!strcmp(s->run[i].info.device, c->pair[0].device)) {
-			return &s->run[i].info;
-		}
-	}
-	return &s->run[0].info;
-}
+enum { OF_RUN = 7 }; /* differences of two runs at most */
 
-/* Differences in how the runs were made. */
-static void configured(struct reasons *r)
+/* How two runs of one pair were made differently: into RET, how many. */
+static size_t differences(
+	const struct runs_info *a, const struct runs_info *b, struct runs_reason ret[static OF_RUN])
 {
-	const struct runs_info *a = first_of(r->c, r->c->a), *b = first_of(r->c, r->c->b);
-	char x[24], y[24];
 	const struct {
 		const char *name, *a, *b;
 	} texts[] = {
@@ -67,24 +57,110 @@ static void configured(struct reasons *r)
 		{"copies", a->copies, b->copies},
 		{"paced_ns", a->paced_ns, b->paced_ns},
 	};
+	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		if (strcmp(texts[i].a, texts[i].b) != 0) {
-			add(r, texts[i].name, RUNS_ENV_MATTERS, texts[i].a, texts[i].b);
+			struct runs_reason *r = &ret[n++];
+			text_copy(r->name, sizeof(r->name), texts[i].name);
+			text_copy(r->a, sizeof(r->a), texts[i].a);
+			text_copy(r->b, sizeof(r->b), texts[i].b);
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		if (numbers[i].a != numbers[i].b) {
-			snprintf(x, sizeof(x), "%llu", (unsigned long long)numbers[i].a);
-			snprintf(y, sizeof(y), "%llu", (unsigned long long)numbers[i].b);
-			add(r, numbers[i].name, RUNS_ENV_MATTERS, x, y);
+			struct runs_reason *r = &ret[n++];
+			text_copy(r->name, sizeof(r->name), numbers[i].name);
+			snprintf(r->a, sizeof(r->a), "%llu", (unsigned long long)numbers[i].a);
+			snprintf(r->b, sizeof(r->b), "%llu", (unsigned long long)numbers[i].b);
 		}
 	}
 	if (a->golden && b->golden && a->golden != b->golden && !strcmp(a->kernel, b->kernel) &&
-		!strcmp(a->device, b->device) && a->seed == b->seed) {
-		snprintf(x, sizeof(x), "%016llx", (unsigned long long)a->golden);
-		snprintf(y, sizeof(y), "%016llx", (unsigned long long)b->golden);
-		add(r, "output_hash", RUNS_ENV_MATTERS, x, y);
+		runs_device_same_model(a->device, b->device) && a->seed == b->seed) {
+		struct runs_reason *r = &ret[n++];
+		text_copy(r->name, sizeof(r->name), "output_hash");
+		snprintf(r->a, sizeof(r->a), "%016llx", (unsigned long long)a->golden);
+		snprintf(r->b, sizeof(r->b), "%016llx", (unsigned long long)b->golden);
 	}
+	return n;
+}
+
+/* Differences of runs, and the device whose pairs have them (A's name). */
+struct found {
+	struct {
+		struct runs_reason r;
+		const char *device;
+	} * at; /* owned */
+	size_t n, cap;
+};
+
+/* One of a name and device is enough: the first. */
+static void find(struct found *f, const struct runs_reason *r, const char *device)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		if (!strcmp(f->at[i].r.name, r->name) && !strcmp(f->at[i].device, device)) {
+			return;
+		}
+	}
+	f->at = xgrow(f->at, f->n, &f->cap, sizeof(*f->at));
+	f->at[f->n].r = *r;
+	f->at[f->n++].device = device;
+}
+
+/* Every run of A against every run of B in a pair. */
+static void find_in_pair(
+	struct found *f, const struct runs_comparison *c, const struct runs_pair *p)
+{
+	struct runs_reason r[OF_RUN];
+	for (size_t i = 0; i < c->a->n; i++) {
+		for (size_t j = 0; j < c->b->n; j++) {
+			const struct runs_info *a = &c->a->run[i].info, *b = &c->b->run[j].info;
+			if (!runs_pair_has(p, a, false) || !runs_pair_has(p, b, true)) {
+				continue;
+			}
+			size_t n = differences(a, b, r);
+			for (size_t k = 0; k < n; k++) {
+				find(f, &r[k], p->device);
+			}
+		}
+	}
+}
+
+static bool same_reason(const struct runs_reason *x, const struct runs_reason *y)
+{
+	return !strcmp(x->name, y->name) && !strcmp(x->a, y->a) && !strcmp(x->b, y->b);
+}
+
+/* Differences in how the runs were made; what all devices have alike is said once. */
+static void configured(struct reasons *r)
+{
+	const struct runs_comparison *c = r->c;
+	struct found f = {.n = 0};
+	for (size_t i = 0; i < c->npair; i++) {
+		find_in_pair(&f, c, &c->pair[i]);
+	}
+	for (size_t i = 0; i < f.n; i++) {
+		struct runs_reason one = f.at[i].r;
+		size_t alike = 0, earlier = 0;
+		for (size_t k = 0; k < f.n; k++) {
+			bool same = same_reason(&f.at[k].r, &one);
+			alike += same;
+			earlier += same && k < i;
+		}
+		bool device = !strcmp(one.name, "device");
+		bool all = c->by_device ? alike == c->ndevice : true;
+		if (all && earlier) {
+			continue;
+		}
+		if (!all && !device) {
+			size_t a = strlen(one.a), b = strlen(one.b);
+			snprintf(one.a + a, sizeof(one.a) - a, " (%s)", f.at[i].device);
+			snprintf(one.b + b, sizeof(one.b) - b, " (%s)", f.at[i].device);
+		}
+		/* Bus numbers move by themselves when a BAR or an aperture does. */
+		bool moved = device && runs_device_same_model(one.a, one.b);
+		add(r, one.name, moved ? RUNS_ENV_NOTED : RUNS_ENV_MATTERS, one.a, one.b);
+	}
+	free(f.at);
 }
 
 static bool known(const struct runs_comparison *c, const char *name)

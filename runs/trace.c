@@ -121,15 +121,14 @@ static int load_run(struct runs_store *s, struct runs_traces *all, struct runs_t
 	return r ? r : add_hist(s, &t->run->info, layer, &all->hist, why);
 }
 
-static bool belongs(const struct runs_member *m, const struct runs_pair *p)
+static bool belongs(const struct runs_member *m, const struct runs_pair *p, bool b)
 {
-	return m->layer[STRESS_GEMM][p->layer].n && !strcmp(m->info.backend, p->backend) &&
-	       !strcmp(m->info.shape, p->shape) && !strcmp(m->info.dtype, p->dtype) &&
-	       (!*p->device || !strcmp(m->info.device, p->device));
+	return m->layer[STRESS_GEMM][p->layer].n && runs_pair_has(p, &m->info, b);
 }
 
 int runs_traces_load(struct runs_store *store, const char *ref, const struct runs_side *side,
-	const struct runs_pair *pair, uint32_t points, struct runs_traces *ret, struct why *why)
+	const struct runs_pair *pair, bool b, uint32_t points, struct runs_traces *ret,
+	struct why *why)
 {
 	_cleanup_store_ struct runs_store *file = NULL;
 	int r = runs_side_file(ref, &file, why);
@@ -140,7 +139,7 @@ int runs_traces_load(struct runs_store *store, const char *ref, const struct run
 	runs_hist_init(&all.hist, RUNS_HIST_TENTH_PCT);
 	for (size_t i = 0; i < side->n; i++) {
 		const struct runs_member *m = &side->run[i];
-		if (belongs(m, pair)) {
+		if (belongs(m, pair, b)) {
 			all.run[all.n++] =
 				(struct runs_trace){.run = m, .seconds = m->totals.last + 1};
 			all.seconds += m->totals.last + 1;

@@ -37,8 +37,10 @@ struct runs_traces {
 
 /*
  * The runs of SIDE, opened by REF in STORE as by runs_side_open, that have PAIR's configuration,
- * in PAIR's layer. POINTS: about how many all runs together may have.
+ * in PAIR's layer, on its device of side B where B is given, else of A. POINTS: about how many all
+ * runs together may have.
  */
 int runs_traces_load(struct runs_store *store, const char *ref, const struct runs_side *side,
-	const struct runs_pair *pair, uint32_t points, struct runs_traces *ret, struct why *why);
+	const struct runs_pair *pair, bool b, uint32_t points, struct runs_traces *ret,
+	struct why *why);
 void runs_traces_finish(struct runs_traces *t);

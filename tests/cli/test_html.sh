@@ -56,6 +56,19 @@ boot n1 && "$make_run" "$store" "$nasty" sd=0.3 p50=20000 seconds=2 || exit 99
 boot n2 && "$make_run" "$store" constant sd=0 p50=20000 seconds=2 || exit 99
 boot n3 && "$make_run" "$store" lost sd=0.02 machine="$corpus/095-wiped-no-aperture/machine.rec" || exit 99
 
+# Two GPUs on other buses: the second one got worse.
+for b in 1 2 3 4 5; do
+    for g in 1 2; do
+        boot "g$b" && "$make_run" "$store" two sd=0.05 seed=$b device="G at 0000:0$g:00.0" || exit 99
+        boot "h$b" && "$make_run" "$store" moved sd=0.0$((g * g * 2)) seed=1$b device="G at 0000:0$((g + 2)):00.0" || exit 99
+    done
+done
+page devices 1 'B is less steady with 1x4096x11008 on G at 0000:02:00.0: its spread is 1\.[5-7]' two moved
+grep -q 'The pair that decides, of 2: cpu G at 0000:02:00.0, now G at 0000:04:00.0' "$pages/devices.html" ||
+    fail "the page is of another pair than its sentence"
+grep -qE 'Spread ratio B to A 1\.[5-7]' "$pages/devices.html" || fail "the page has another pair's ratio"
+grep -qE '>device</td><td class="t">G at 0000:01:00.0</td><td class="t">G at 0000:03:00.0</td><td>no' "$pages/devices.html" ||
+    fail "a GPU that moved is not said"
 page better 0 'class="verdict better"><b>Better</b>B is steadier' before after
 page worse 1 'class="verdict worse"' after before
 page same 0 'No difference shown' before again

@@ -2,7 +2,7 @@
 /*
  * make_run STORE LABEL [NAME=VALUE]...: records a made-up run, for tests of the commands.
  * boot (a root folder below BARSCOPE_ROOT is read for the rest), p50 (ns), sd (of ln), seconds,
- * seed, shape, threads, machine (a capture record's file), keep, end (done, open).
+ * seed, shape, threads, device, kernel, machine (a capture record's file), keep, end (done, open).
  */
 #include <math.h>
 #include <signal.h>
@@ -94,8 +94,8 @@ int main(int argc, char **argv)
 		.max_error = -1,
 		.threads = (uint32_t)atoi(option(argc, argv, "threads", "1"))};
 	text_copy(st.backend, sizeof(st.backend), "cpu");
-	text_copy(st.device, sizeof(st.device), "Test CPU");
-	text_copy(st.kernel, sizeof(st.kernel), "avx2");
+	text_copy(st.device, sizeof(st.device), option(argc, argv, "device", "Test CPU"));
+	text_copy(st.kernel, sizeof(st.kernel), option(argc, argv, "kernel", "avx2"));
 	runs_recorder_facts(r, &st);
 	struct runs_collect *c = model(argc, argv);
 	runs_recorder_seconds(r, runs_collect_take(c, UINT64_MAX));

@@ -156,6 +156,168 @@ static void devices_are_compared_with_themselves(void **state)
 	runs_side_finish(&one);
 }
 
+static const struct runs_reason *named(const struct runs_reason *r, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(r[i].name, name)) {
+			return &r[i];
+		}
+	}
+	return NULL;
+}
+
+/* Four boots of each device in DEVICES (NULL ends them), all of one band. */
+static struct runs_side on_devices(const char *name, const char *const *devices, double band)
+{
+	struct runs_side s = side(name, 4);
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t k = 0; devices[k]; k++) {
+			on_device(&s, i, devices[k], band * (1 + 0.01 * (double)i));
+		}
+	}
+	return s;
+}
+
+/* Bus numbers move with the firmware's settings: model and order on the bus say which is which. */
+static void devices_move(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *a[4], *b[4];
+		size_t pairs;
+		bool comparable;
+		const char *first_b; /* what B calls A's first; NULL: of no interest */
+		const char *despite;
+	} t[] = {
+		{{"G at 0000:01:00.0", "G at 0000:02:00.0"},
+			{"G at 0000:04:00.0", "G at 0000:03:00.0"}, 2, true, "G at 0000:03:00.0",
+			NULL},
+		{{"G at 0000:02:00.0", "G at 0000:01:00.0"},
+			{"G at 0000:02:00.0", "G at 0000:03:00.0"}, 2, true, "G at 0000:03:00.0",
+			NULL},
+		{{"G at 0000:01:00.0", "H at 0000:02:00.0"},
+			{"H at 0000:01:00.0", "G at 0000:02:00.0"}, 2, true, "G at 0000:02:00.0",
+			NULL},
+		{{"G at 0000:f0:00.0", "G at 10000:01:00.0"},
+			{"G at 10000:02:00.0", "G at 0000:f1:00.0"}, 2, true, "G at 0000:f1:00.0",
+			NULL},
+		{{"G at 0000:01:00.0"}, {"G at 0000:03:00.0"}, 1, true, "", NULL},
+		{{"G at 0000:01:00.0"}, {"H at 0000:01:00.0"}, 1, false, "", NULL},
+		{{"G at home"}, {"G at work"}, 1, false, "", NULL},
+		/* Another number of them: the address, or nothing. */
+		{{"G at 0000:01:00.0", "G at 0000:02:00.0"}, {"G at 0000:02:00.0"}, 1, true,
+			"G at 0000:02:00.0", NULL},
+		{{"G at 0000:01:00.0", "G at 0000:02:00.0"}, {"G at 0000:03:00.0"}, 0, false, NULL,
+			NULL},
+		/* Other models altogether: only where that was meant. */
+		{{"G at 0000:01:00.0", "G at 0000:02:00.0"},
+			{"H at 0000:01:00.0", "H at 0000:02:00.0"}, 2, false, "H at 0000:01:00.0",
+			NULL},
+		{{"G at 0000:01:00.0", "G at 0000:02:00.0"},
+			{"H at 0000:01:00.0", "H at 0000:02:00.0"}, 2, true, "H at 0000:01:00.0",
+			"device"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct runs_side a = on_devices("a", t[i].a, 0.05),
+				 b = on_devices("b", t[i].b, 0.05);
+		struct runs_comparison c;
+		struct why why;
+		int r = runs_compare(&a, &b, &t[i].despite, t[i].despite != NULL, &c, &why);
+		assert_int_equal(r, t[i].pairs ? 0 : -EINVAL);
+		if (r) {
+			for (size_t k = 0; t[i].a[k]; k++) {
+				assert_non_null(strstr(why.text, t[i].a[k]));
+			}
+			assert_non_null(strstr(why.text, t[i].b[0]));
+		} else {
+			assert_int_equal(c.npair, t[i].pairs);
+			assert_string_equal(c.pair[0].device_b, t[i].first_b);
+			assert_int_equal(c.nreason == 0, t[i].comparable);
+			bool moved = false;
+			for (size_t k = 0; k < c.ndevice; k++) {
+				moved = moved || strcmp(c.device[k].a, c.device[k].b) != 0;
+			}
+			const struct runs_reason *said =
+				c.nreason ? named(c.reason, c.nreason, "device")
+					  : named(c.noted, c.nnoted, "device");
+			assert_int_equal(said != NULL, moved);
+			if (said) {
+				assert_string_equal(said->a, c.device[0].a);
+				assert_string_equal(said->b, c.device[0].b);
+			}
+			runs_comparison_finish(&c);
+		}
+		runs_side_finish(&a);
+		runs_side_finish(&b);
+	}
+}
+
+/* The sentence is of the pair that decides, and names it. */
+static void the_worse_device_is_told(void **state)
+{
+	(void)state;
+	struct runs_side a = side("a", 5), b = side("b", 5);
+	for (size_t i = 0; i < 5; i++) {
+		double more = 0.001 * (double)i;
+		on_device(&a, i, "X", 0.05 + more);
+		on_device(&a, i, "Y", 0.05 + more);
+		on_device(&b, i, "X", 0.01 + more);
+		on_device(&b, i, "Y", 0.20 + more);
+	}
+	struct runs_comparison c;
+	struct why why;
+	assert_int_equal(runs_compare(&a, &b, NULL, 0, &c, &why), 0);
+	assert_int_equal(c.verdict, RUNS_WORSE);
+	assert_int_equal(c.decided, 1);
+	assert_string_equal(c.pair[c.decided].device, "Y");
+	assert_non_null(strstr(c.sentence, "B is less steady with 1x8x8 on Y: its spread is 3.8"));
+	runs_comparison_finish(&c);
+	runs_side_finish(&a);
+	runs_side_finish(&b);
+}
+
+/* What differs on one device alone counts as well, and says on which. */
+static void every_device_is_looked_at(void **state)
+{
+	(void)state;
+	static const char *const devices[] = {"X", "Y", NULL};
+	struct runs_side a = on_devices("a", devices, 0.05), b = on_devices("b", devices, 0.05);
+	for (size_t i = 0; i < 8; i++) {
+		strcpy(a.run[i].info.kernel, "fast");
+		strcpy(b.run[i].info.kernel, i % 2 ? "slow" : "fast");
+		strcpy(b.run[i].info.program, "2");
+	}
+	struct runs_comparison c;
+	struct why why;
+	assert_int_equal(runs_compare(&a, &b, NULL, 0, &c, &why), 0);
+	assert_int_equal(c.verdict, RUNS_NOT_COMPARABLE);
+	assert_int_equal(c.nreason, 2);
+	const struct runs_reason *kernel = named(c.reason, c.nreason, "gemm_kernel");
+	assert_non_null(kernel);
+	assert_string_equal(kernel->a, "fast (Y)");
+	assert_string_equal(kernel->b, "slow (Y)");
+	/* What all have alike is said once, of none. */
+	const struct runs_reason *program = named(c.reason, c.nreason, "program");
+	assert_non_null(program);
+	assert_string_equal(program->b, "2");
+	runs_comparison_finish(&c);
+
+	/* Another output of the last boot's run of Y. */
+	for (size_t i = 0; i < 8; i++) {
+		strcpy(b.run[i].info.kernel, "fast");
+		strcpy(b.run[i].info.program, "");
+		a.run[i].info.golden = 1;
+		b.run[i].info.golden = i == 7 ? 2 : 1;
+	}
+	assert_int_equal(runs_compare(&a, &b, NULL, 0, &c, &why), 0);
+	assert_int_equal(c.nreason, 1);
+	assert_string_equal(c.reason[0].name, "output_hash");
+	assert_string_equal(c.reason[0].b, "0000000000000002 (Y)");
+	runs_comparison_finish(&c);
+	runs_side_finish(&a);
+	runs_side_finish(&b);
+}
+
 static void what_differs_is_named(void **state)
 {
 	(void)state;
@@ -192,7 +354,10 @@ static void what_differs_is_named(void **state)
 	assert_string_equal(c.reason[0].name, "gemm_kernel");
 	runs_comparison_finish(&c);
 	/* The same output from other bits: a finding about the machine, not about its speed. */
-	snprintf(a.run[0].info.kernel, sizeof(a.run[0].info.kernel), "avx2");
+	for (size_t i = 0; i < 4; i++) {
+		strcpy(a.run[i].info.kernel, "avx2");
+		strcpy(b.run[i].info.kernel, "avx2");
+	}
 	a.run[0].info.golden = 1;
 	b.run[0].info.golden = 2;
 	assert_int_equal(runs_compare(&a, &b, despite, 2, &c, &why), 0);
@@ -253,6 +418,9 @@ int main(void)
 		cmocka_unit_test(the_rungs),
 		cmocka_unit_test(processes_of_one_boot_are_one_value),
 		cmocka_unit_test(devices_are_compared_with_themselves),
+		cmocka_unit_test(devices_move),
+		cmocka_unit_test(the_worse_device_is_told),
+		cmocka_unit_test(every_device_is_looked_at),
 		cmocka_unit_test(what_differs_is_named),
 		cmocka_unit_test(nothing_in_common),
 		cmocka_unit_test(more_shapes_need_more_boots),
