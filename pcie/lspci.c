@@ -22,7 +22,7 @@ void pcie_lspci_destroy(struct pcie_lspci *p)
 	if (!p) {
 		return;
 	}
-	free(p->noted);
+	free(p->told);
 	free(p->orphan);
 	free(p);
 }
@@ -51,182 +51,6 @@ void lspci_squeeze(struct lspci_squeezed *q, const char *s)
 	}
 	q->len += len - left;
 	q->s[q->len] = '\0';
-}
-
-/* Later states. */
-
-static bool same_kind(const struct pcie_bar *a, const struct pcie_bar *b)
-{
-	return a->kind == b->kind && a->index == b->index && a->io == b->io;
-}
-
-static bool bar_differs(const struct pcie_bar *a, const struct pcie_bar *b)
-{
-	if (a->kind != PCIE_BAR_NORMAL || a->io) {
-		return false;
-	}
-	if (a->assigned && b->assigned && a->assigned != b->assigned) {
-		return true;
-	}
-	return (a->has_base && b->has_base && a->base != b->base) ||
-	       (a->has_size && b->has_size && a->size != b->size);
-}
-
-/* The BARs of NEW for those of OLD; a size that NEW leaves out stays what it was. */
-static bool update_bars(struct pcie_device *old, const struct pcie_device *new)
-{
-	struct pcie_bar was[PCIE_BARS];
-	int nwas = old->nbar;
-	bool differ = false;
-
-	memcpy(was, old->bar, sizeof(was));
-	memcpy(old->bar, new->bar, sizeof(old->bar));
-	old->nbar = new->nbar;
-	for (int i = 0, at = 0; i < old->nbar; i++) {
-		struct pcie_bar *b = &old->bar[i];
-		int k = b->index < 0 ? at : 0;
-		while (k < nwas && !same_kind(&was[k], b)) {
-			k++;
-		}
-		if (k == nwas) {
-			continue;
-		}
-		at = k + 1;
-		differ = differ || bar_differs(&was[k], b);
-		bool same_type = was[k].is64 == b->is64 && was[k].prefetchable == b->prefetchable;
-		if (b->have == PCIE_KNOWN && !b->has_size && was[k].has_size && same_type) {
-			b->has_size = true;
-			b->size = was[k].size;
-		}
-		if (b->reg.have == PCIE_UNKNOWN) {
-			b->reg = was[k].reg;
-		}
-	}
-	return differ;
-}
-
-static void update_rebar(struct pcie_rebar *old, const struct pcie_rebar *new)
-{
-	bool weaker = (new->have != PCIE_KNOWN && old->have == PCIE_KNOWN && !old->sizes_unknown) ||
-		      (new->have == PCIE_KNOWN &&new->sizes_unknown && old->count > 0);
-	if (new->have != PCIE_UNKNOWN && !weaker) {
-		*old = *new;
-	}
-}
-
-static void update_windows(struct pcie_device *old, const struct pcie_device *new)
-{
-	if (!new->is_bridge) {
-		return;
-	}
-	old->is_bridge = true;
-	if (new->secondary || new->subordinate) {
-		old->secondary = new->secondary;
-		old->subordinate = new->subordinate;
-	}
-	for (int i = 0; i < PCIE_WINDOWS; i++) {
-		if (new->window[i].have != PCIE_UNKNOWN) {
-			struct pcie_window w = new->window[i];
-			w.reg = old->window[i].reg;
-			old->window[i] = w;
-		}
-	}
-}
-
-static void update_identity(struct pcie_device *old, const struct pcie_device *new)
-{
-	if (new->have_ids == PCIE_KNOWN) {
-		old->have_ids = PCIE_KNOWN;
-		old->ids_src = new->ids_src;
-		old->vendor = new->vendor ? new->vendor : old->vendor;
-		old->device = new->device ? new->device : old->device;
-	}
-	if (new->have_subsystem == PCIE_KNOWN) {
-		old->have_subsystem = PCIE_KNOWN;
-		old->subvendor = new->subvendor ? new->subvendor : old->subvendor;
-		old->subdevice = new->subdevice ? new->subdevice : old->subdevice;
-	}
-	bool finer = !new->class_no_progif || old->class_no_progif;
-	if (new->have_class == PCIE_KNOWN &&
-		(old->have_class != PCIE_KNOWN || finer ||
-			old->class_code >> 8 != new->class_code >> 8)) {
-		old->have_class = PCIE_KNOWN;
-		old->class_code = new->class_code;
-		old->class_no_progif = new->class_no_progif;
-	}
-	if (new->name[0]) {
-		memcpy(old->name, new->name, sizeof(old->name));
-	}
-	if (new->revision) {
-		old->revision = new->revision;
-	}
-	if (new->port_type != PCIE_PORT_NONE) {
-		old->port_type = new->port_type;
-	}
-}
-
-static void update_environment(struct pcie_device *old, const struct pcie_device *new)
-{
-	if (new->link.have == PCIE_KNOWN) {
-		old->link = new->link;
-	}
-	if (new->have_driver != PCIE_UNKNOWN) {
-		old->have_driver = new->have_driver;
-		old->driver_src = new->driver_src;
-		memcpy(old->driver, new->driver, sizeof(old->driver));
-	}
-	if (new->have_numa == PCIE_KNOWN) {
-		old->have_numa = PCIE_KNOWN;
-		old->numa = new->numa;
-	}
-	if (new->have_iommu == PCIE_KNOWN) {
-		old->have_iommu = PCIE_KNOWN;
-		old->iommu_group = new->iommu_group;
-	}
-	if (new->sriov_total) {
-		old->sriov_total = new->sriov_total;
-		old->sriov_num = new->sriov_num;
-	}
-	if (new->power[0]) {
-		memcpy(old->power, new->power, sizeof(old->power));
-		old->power_src = new->power_src;
-	}
-	if (new->mem_enable) {
-		old->io_enable = new->io_enable;
-		old->mem_enable = new->mem_enable;
-	}
-	if (new->bus_master) {
-		old->bus_master = new->bus_master;
-	}
-	old->hotplug_slot = old->hotplug_slot || new->hotplug_slot;
-}
-
-bool pcie_lspci_update(struct pcie_device *old, const struct pcie_device *new)
-{
-	bool differ = false;
-
-	update_identity(old, new);
-	update_windows(old, new);
-	update_rebar(&old->rebar, &new->rebar);
-	update_rebar(&old->vf_rebar, &new->vf_rebar);
-	update_environment(old, new);
-	if (new->capabilities != PCIE_UNKNOWN &&
-		(old->capabilities != PCIE_KNOWN || new->capabilities != PCIE_DENIED)) {
-		old->capabilities = new->capabilities;
-		old->ext_capabilities = new->ext_capabilities;
-	}
-	if (new->config != PCIE_UNKNOWN && old->config != PCIE_KNOWN) {
-		old->config = new->config;
-	}
-	/* A plain listing and an excerpt of capabilities say nothing about BARs. */
-	bool looked = new->nbar > 0 || new->mem_enable || new->bus_master;
-	if (looked && !(new->config_gone &&new->nbar == 0)) {
-		differ = update_bars(old, new);
-		old->config_gone = new->config_gone;
-	} else if (new->config_gone) {
-		old->config_gone = true;
-	}
-	return differ;
 }
 
 /* Blocks. */
@@ -381,18 +205,59 @@ static void decode_rows(struct pcie_lspci *p, int dev)
 	view_from_registers(d, p->hex_src);
 }
 
+static struct lspci_told *told(struct pcie_lspci *p, int dev)
+{
+	if ((size_t)dev >= p->ntold) {
+		size_t n = MAX(p->s->capdev, (size_t)dev + 1);
+		p->told = xreallocarray(p->told, n, sizeof(*p->told));
+		memset(p->told + p->ntold, 0, (n - p->ntold) * sizeof(*p->told));
+		p->ntold = n;
+	}
+	return &p->told[dev];
+}
+
 static void note_two_states(struct pcie_lspci *p, int dev)
 {
-	if ((size_t)dev >= p->nnoted) {
-		size_t n = MAX(p->s->capdev, (size_t)dev + 1);
-		p->noted = xreallocarray(p->noted, n, sizeof(*p->noted));
-		memset(p->noted + p->nnoted, 0, (n - p->nnoted) * sizeof(*p->noted));
-		p->nnoted = n;
-	}
-	if (!p->noted[dev]) {
-		p->noted[dev] = true;
+	struct lspci_told *t = told(p, dev);
+	if (!t->two) {
+		t->two = true;
 		pcie_snapshot_note(p->s, dev,
 			"the text lists this device in more than one state: the last one counts");
+	}
+}
+
+/* The bridges above DEV that were listed before it, and not again since, are of its state too. */
+static void forget_bridges(struct pcie_lspci *p, int dev)
+{
+	enum { DEEPEST = 32 };
+	unsigned block = told(p, dev)->block;
+
+	for (int i = 0; i < DEEPEST; i++) {
+		int up = (int)p->above[p->s->dev[dev].addr.bus] - 1;
+		if (up < 0 || up == dev ||
+			p->s->dev[up].addr.domain != p->s->dev[dev].addr.domain ||
+			told(p, up)->block > block) {
+			return;
+		}
+		struct pcie_device *d = &p->s->dev[up];
+		p->above[d->secondary] = 0;
+		d->secondary = d->subordinate = 0;
+		memset(d->window, 0, sizeof(d->window));
+		dev = up;
+	}
+}
+
+/* The block's device over what was read of it before. */
+static void update(struct pcie_lspci *p, int dev)
+{
+	struct pcie_device *old = &p->s->dev[dev], *new = &p->b.d;
+
+	if (lspci_is_other_state(old, new)) {
+		forget_bridges(p, dev);
+		lspci_replace(old, new);
+		note_two_states(p, dev);
+	} else if (pcie_lspci_update(old, new)) {
+		note_two_states(p, dev);
 	}
 }
 
@@ -424,8 +289,13 @@ void lspci_close(struct pcie_lspci *p, bool cut)
 		pcie_snapshot_add(p->s, d->addr);
 		dev = (int)p->s->ndev - 1;
 		p->s->dev[dev] = *d;
-	} else if (pcie_lspci_update(&p->s->dev[dev], d)) {
-		note_two_states(p, dev);
+	} else {
+		update(p, dev);
+	}
+	d = &p->s->dev[dev];
+	told(p, dev)->block = ++p->blocks;
+	if (d->is_bridge && d->secondary) {
+		p->above[d->secondary] = (uint32_t)dev + 1;
 	}
 	if (p->nhex > 0) {
 		decode_rows(p, dev);

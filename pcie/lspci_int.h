@@ -37,6 +37,12 @@ struct lspci_fold {
 	bool anywhere;   /* broken anywhere and not between words */
 };
 
+/* What was told of a device. */
+struct lspci_told {
+	unsigned block; /* its last */
+	bool two;       /* states were said */
+};
+
 struct pcie_lspci {
 	struct pcie_snapshot *s;
 	pcie_src text_src, hex_src; /* 0 until something of the kind comes */
@@ -52,8 +58,10 @@ struct pcie_lspci {
 
 	struct pcie_addr about;
 
-	bool *noted; /* for each device: two states were said */
-	size_t nnoted;
+	struct lspci_told *told; /* for each device of S; NTOLD of them have a value */
+	size_t ntold;
+	unsigned blocks;     /* that were closed */
+	uint32_t above[256]; /* for each bus: the bridge that was listed last, its index + 1 */
 
 	struct pcie_device *orphan;
 	size_t norphan, caporphan;
@@ -152,6 +160,15 @@ bool lspci_is_hex_row(const char *s);
 bool lspci_take_hex_row(struct pcie_lspci *p, const char *s);
 /* Gives the BARs of a listing without numbers theirs, from the registers. */
 void lspci_number_bars(struct pcie_device *d, const uint8_t *bytes, size_t len);
+
+/*
+ * Is NEW, a listing of its own of the device at OLD's address, of another state: another device,
+ * or one with BARs elsewhere? Registers and other words for the same do not make another one.
+ */
+bool lspci_is_other_state(const struct pcie_device *old, const struct pcie_device *new);
+
+/* NEW for OLD, of which only the ids stay, and those only when both have the same name. */
+void lspci_replace(struct pcie_device *old, const struct pcie_device *new);
 
 /* Opens an empty block. */
 void lspci_open(struct pcie_lspci *p, struct pcie_addr addr, bool orphan);

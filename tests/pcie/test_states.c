@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Texts that cannot be of one machine or one moment, and texts of which a part is not readable. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "pcie/witness.h"
+
+#define RTX_4090                                                                                   \
+	"01:00.0 VGA compatible controller: NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)\n"
+#define SIZES "64MB 128MB 256MB 512MB 1GB 2GB 4GB 8GB 16GB 32GB"
+#define HEALTHY                                                                                    \
+	"00:01.1 PCI bridge: Advanced Micro Devices, Inc. [AMD] Device 14db\n"                     \
+	"\tBus: primary=00, secondary=01, subordinate=01, sec-latency=0\n"                         \
+	"\tMemory behind bridge: fb000000-fc0fffff [size=17M] [32-bit]\n"                          \
+	"\tPrefetchable memory behind bridge: f800000000-10001ffffff [size=32800M] [64-bit]\n"     \
+	"\n" RTX_4090 "\tRegion 0: Memory at fb000000 (32-bit, non-prefetchable) [size=16M]\n"     \
+	"\tRegion 1: Memory at f800000000 (64-bit, prefetchable) [size=32G]\n"                     \
+	"\tRegion 3: Memory at 10000000000 (64-bit, prefetchable) [size=32M]\n"                    \
+	"\tCapabilities: [bb0 v1] Physical Resizable BAR\n"                                        \
+	"\t\tBAR 1: current size: 32GB, supported: " SIZES "\n"                                    \
+	"\tKernel driver in use: nvidia\n\n"
+#define SMALL                                                                                      \
+	RTX_4090 "\tFlags: bus master, fast devsel, latency 0, IRQ 142\n"                          \
+		 "\tMemory at a3000000 (32-bit, non-prefetchable) [size=16M]\n"                    \
+		 "\tMemory at 90000000 (64-bit, prefetchable) [size=256M]\n"                       \
+		 "\tMemory at a0000000 (64-bit, prefetchable) [size=32M]\n"                        \
+		 "\tCapabilities: <access denied>\n"                                               \
+		 "\tKernel driver in use: nvidia\n\n"
+
+static struct pcie_snapshot *scan(const char *text)
+{
+	struct pcie_snapshot *s = NULL;
+	struct why why = {""};
+	if (pcie_text_scan("test", text, strlen(text), &s, &why) < 0) {
+		fail_msg("%s", why.text);
+	}
+	return s;
+}
+
+static int index_of(const struct pcie_snapshot *s, uint8_t bus, uint8_t dev, uint8_t fn)
+{
+	int i = pcie_snapshot_find(
+		s, (struct pcie_addr){.bus = bus, .dev = dev, .fn = fn, .known = true});
+	assert_true(i >= 0);
+	return i;
+}
+
+static int notes_with(const struct pcie_snapshot *s, const char *words)
+{
+	int n = 0;
+	for (size_t i = 0; i < s->nnote; i++) {
+		n += strstr(s->note[i].text, words) != NULL;
+	}
+	return n;
+}
+
+static bool has_bar(const struct pcie_device *d, uint64_t base, uint64_t size)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		if (d->bar[i].has_base && d->bar[i].base == base && d->bar[i].size == size) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Nothing of the first machine is left in the second, not even the window above it. */
+static void another_machine_same_card(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan("mine:\n\n" HEALTHY "my brother's:\n\n" SMALL);
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+	assert_int_equal(d->nbar, 3);
+	assert_true(has_bar(d, 0x90000000, UINT64_C(256) << 20));
+	assert_int_equal(d->rebar.have, PCIE_DENIED);
+	assert_int_equal(d->rebar.count, 0);
+	assert_int_equal(d->parent, -1);
+	const struct pcie_device *bridge = &s->dev[index_of(s, 0, 1, 1)];
+	assert_int_equal(bridge->window[PCIE_WINDOW_PREF].have, PCIE_UNKNOWN);
+	assert_int_equal(notes_with(s, "more than one state"), 1);
+	pcie_snapshot_destroy(s);
+}
+
+static void another_machine_reversed(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan("my brother's:\n\n" SMALL "mine:\n\n" HEALTHY);
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+	assert_int_equal(d->nbar, 3);
+	assert_true(has_bar(d, 0xf800000000, UINT64_C(32) << 30));
+	assert_int_equal(d->rebar.have, PCIE_KNOWN);
+	assert_int_equal(d->parent, index_of(s, 0, 1, 1));
+	assert_int_equal(s->dev[d->parent].window[PCIE_WINDOW_PREF].base, 0xf800000000);
+	assert_int_equal(notes_with(s, "more than one state"), 1);
+	pcie_snapshot_destroy(s);
+}
+
+static void another_card_in_the_slot(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(HEALTHY
+		"01:00.0 VGA compatible controller: NVIDIA Corporation GP104 [GeForce GTX 1080] "
+		"(rev a1)\n");
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+	assert_string_equal(d->name, "NVIDIA Corporation GP104 [GeForce GTX 1080]");
+	assert_int_equal(d->nbar, 0);
+	assert_int_equal(d->rebar.have, PCIE_UNKNOWN);
+	assert_int_equal(d->have_driver, PCIE_UNKNOWN);
+	assert_int_equal(notes_with(s, "more than one state"), 1);
+	pcie_snapshot_destroy(s);
+}
+
+/* Other options, other age of pci.ids, less privilege: the same state, and all of it is used. */
+static void same_state_in_other_words(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(HEALTHY RTX_4090
+		"\tFlags: bus master, fast devsel, latency 0, IRQ 142\n"
+		"\tMemory at fb000000 (32-bit, non-prefetchable) [size=16M]\n"
+		"\tMemory at f800000000 (64-bit, prefetchable) [size=32G]\n"
+		"\tMemory at 10000000000 (64-bit, prefetchable) [size=32M]\n"
+		"\tCapabilities: <access denied>\n\n"
+		"01:00.0 VGA compatible controller: NVIDIA Corporation Device 2684 (rev a1)\n"
+		"01:00.0 0300: 10de:2684 (rev a1)\n");
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+	assert_int_equal(d->rebar.have, PCIE_KNOWN);
+	assert_int_equal(d->rebar.count, 1);
+	assert_true(has_bar(d, 0xf800000000, UINT64_C(32) << 30));
+	assert_int_equal(d->parent, index_of(s, 0, 1, 1));
+	assert_int_equal(notes_with(s, "more than one state"), 0);
+	pcie_snapshot_destroy(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_machine_same_card),
+		cmocka_unit_test(another_machine_reversed),
+		cmocka_unit_test(another_card_in_the_slot),
+		cmocka_unit_test(same_state_in_other_words),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
