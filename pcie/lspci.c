@@ -205,6 +205,32 @@ static void decode_rows(struct pcie_lspci *p, int dev)
 	view_from_registers(d, p->hex_src);
 }
 
+/* A list of sizes that was damaged or cut tells no largest size: as if none were shown. */
+static void drop_torn_sizes(struct lspci_block *b)
+{
+	struct pcie_rebar *const list[] = {&b->d.rebar, &b->d.vf_rebar};
+	if (!b->torn[0]) {
+		return;
+	}
+	number_from_rebar(&b->d);
+	sizes_from_rebar(&b->d);
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		list[i]->sizes_unknown = list[i]->have == PCIE_KNOWN;
+		list[i]->count = 0;
+		memset(list[i]->entry, 0, sizeof(list[i]->entry));
+	}
+}
+
+static void note_torn_sizes(struct pcie_lspci *p, int dev)
+{
+	if (p->b.torn[0]) {
+		pcie_snapshot_note(p->s, dev,
+			"BAR %d: the list of supported sizes cannot be read at '%s': the largest size "
+			"is not known from it",
+			p->b.torn_bar, p->b.torn);
+	}
+}
+
 static struct lspci_told *told(struct pcie_lspci *p, int dev)
 {
 	if ((size_t)dev >= p->ntold) {
@@ -275,7 +301,9 @@ void lspci_close(struct pcie_lspci *p, bool cut)
 	if (p->nhex >= PCIE_CONFIG_HEADER) {
 		lspci_number_bars(d, p->hex, p->nhex);
 	}
+	drop_torn_sizes(b);
 	if (b->orphan) {
+		note_torn_sizes(p, -1);
 		if (p->norphan < MAX_ORPHANS && (d->nbar || d->is_bridge || d->rebar.have)) {
 			sizes_from_rebar(d);
 			p->orphan = xgrow(p->orphan, p->norphan, &p->caporphan, sizeof(*d));
@@ -292,6 +320,7 @@ void lspci_close(struct pcie_lspci *p, bool cut)
 	} else {
 		update(p, dev);
 	}
+	note_torn_sizes(p, dev);
 	d = &p->s->dev[dev];
 	told(p, dev)->block = ++p->blocks;
 	if (d->is_bridge && d->secondary) {

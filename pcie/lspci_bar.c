@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "pcie/lspci_int.h"
 
 /* A bracket tag: "[size=…]", "[disabled]", … and what may stand behind it. */
@@ -355,6 +356,61 @@ static bool is_size_list(const char *s)
 	return true;
 }
 
+/* The LEFT-th byte of the lines that is no blank, up to the next blank. */
+static void find_token(
+	const struct pcie_lines *l, size_t at, size_t left, char *ret, size_t ret_size)
+{
+	size_t n = 0;
+	for (const char *s = l->line[at].s;; s++) {
+		if (!*s) {
+			if (n > 0 || ++at == l->n) {
+				break;
+			}
+			s = l->line[at].s - 1;
+		} else if (pcie_is_blank(*s)) {
+			if (n > 0) {
+				break;
+			}
+		} else if (left > 0) {
+			left--;
+		} else if (*s > ' ' && *s < 0x7f && n + 1 < ret_size) {
+			ret[n++] = *s;
+		}
+	}
+	ret[n] = '\0';
+}
+
+/* What stands behind a list: somebody's remark, or a size that cannot be read, or an ellipsis? */
+static bool is_remark(const char *s)
+{
+	bool size =
+		strpbrk(s, "0123456789") || strstr(s, "MB") || strstr(s, "GB") || strstr(s, "TB");
+	return *s && (strchr("<#(-/;=*|`'\"),\\[", *s) || (*s >= 'A' && *s <= 'Z' && !size));
+}
+
+/* The sizes at S, a part of Q; those of a list that is not readable to its end are not known. */
+static uint64_t take_sizes(struct lspci_block *b, int bar, const struct lspci_squeezed *q,
+	const char *s, const struct pcie_lines *l, size_t at)
+{
+	uint64_t sizes = 0;
+	int code, last = -1;
+	const char *from = s;
+	while ((code = rebar_size(s, &from)) > last) { /* lspci's go up */
+		sizes |= UINT64_C(1) << code;
+		last = code;
+		s = from;
+	}
+	if (*s && sizes && !b->torn[0]) {
+		char token[sizeof(b->torn)];
+		find_token(l, at, (size_t)(s - q->s), token, sizeof(token));
+		if (!is_remark(token)) {
+			b->torn_bar = bar;
+			text_copy(b->torn, sizeof(b->torn), token[0] ? token : "?");
+		}
+	}
+	return sizes;
+}
+
 /* "BAR 0: current size: 256MB, supported: 256MB 512MB …" */
 size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
@@ -382,9 +438,8 @@ size_t lspci_take_rebar(struct pcie_lspci *p, const struct pcie_lines *l, size_t
 		e.current = UINT64_C(1) << (code + PCIE_REBAR_UNIT_SHIFT);
 	}
 	s = strstr(q.s, "supported:");
-	s = s ? s + sizeof("supported:") - 1 : "";
-	while ((code = rebar_size(s, &s)) >= 0) {
-		e.supported |= UINT64_C(1) << code;
+	if (s) {
+		e.supported = take_sizes(b, e.bar, &q, s + sizeof("supported:") - 1, l, at);
 	}
 
 	if (r->have != PCIE_KNOWN) {

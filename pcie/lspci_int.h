@@ -22,7 +22,9 @@ struct lspci_block {
 	bool no_cap_list; /* "Status: Cap-" */
 	bool caps_ended;  /* something stood behind the last capability */
 	bool express;
-	bool windows; /* lines of a bridge */
+	bool windows;  /* lines of a bridge */
+	char torn[16]; /* what is no size in the list of BAR TORN_BAR; "" when all lists are read */
+	int torn_bar;
 	unsigned ncap, next_cap;
 	enum lspci_cap cap;
 	int last_region;

@@ -137,6 +137,60 @@ static void same_state_in_other_words(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+#define LISTED(sizes)                                                                              \
+	RTX_4090 "\tRegion 1: Memory at d0000000 (64-bit, prefetchable) [size=256M]\n"             \
+		 "\tRegion 3: Memory at e0000000 (64-bit, prefetchable) [size=32M]\n"              \
+		 "\tCapabilities: [bb0 v1] Physical Resizable BAR\n"                               \
+		 "\t\tBAR 1: current size: 256MB, supported: " sizes "\n"                          \
+		 "\t\tBAR 3: current size: 32MB, supported: 32MB\n"
+
+/* A list that was damaged or cut is no list: not even the sizes before the damage count. */
+static void sizes_that_cannot_be_read(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *token;
+	} torn[] = {
+		{LISTED("64MB 128MB 256M8 512M8 1G8 2G8 4G8 8GB 16G8 32G8"), "'256M8'"},
+		{LISTED("64MB 128MB 256MB ..."), "'...'"},
+		{LISTED("64MB 128MB 256MB..."), "'...'"},
+		{LISTED("64MB l28MB 256MB 5l2MB lGB"), "'l28MB'"},
+		{LISTED("64MB 128MB 256MB 512MB 1GB 2GB 4GB 8GB 16GB 2GB"), "'2GB'"},
+		{LISTED("64MB 128MB 256MB 512MB 1GB 2GB 4GB 8GB 16GB 3"), "'3'"},
+		{LISTED("64MB 128MB etc."), "'etc.'"},
+	};
+	for (size_t i = 0; i < sizeof(torn) / sizeof(torn[0]); i++) {
+		struct pcie_snapshot *s = scan(torn[i].text);
+		const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+		assert_int_equal(d->rebar.have, PCIE_KNOWN);
+		assert_true(d->rebar.sizes_unknown);
+		assert_int_equal(d->rebar.count, 0);
+		assert_int_equal(notes_with(s, "cannot be read at"), 1);
+		assert_int_equal(notes_with(s, torn[i].token), 1);
+		pcie_snapshot_destroy(s);
+	}
+}
+
+static void sizes_with_a_remark(void **state)
+{
+	(void)state;
+	static const char *const whole[] = {
+		LISTED(SIZES),
+		LISTED("64MB 128MB 256MB 512MB 1GB 2GB\n 4GB 8GB 16GB 32GB"),
+		LISTED(SIZES "\t<-- here"),
+		LISTED(SIZES " (BIOS 1402)"),
+	};
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		struct pcie_snapshot *s = scan(whole[i]);
+		const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+		assert_int_equal(d->rebar.have, PCIE_KNOWN);
+		assert_false(d->rebar.sizes_unknown);
+		assert_int_equal(d->rebar.entry[0].supported, 0xffc0);
+		assert_int_equal(notes_with(s, "cannot be read"), 0);
+		pcie_snapshot_destroy(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +198,8 @@ int main(void)
 		cmocka_unit_test(another_machine_reversed),
 		cmocka_unit_test(another_card_in_the_slot),
 		cmocka_unit_test(same_state_in_other_words),
+		cmocka_unit_test(sizes_that_cannot_be_read),
+		cmocka_unit_test(sizes_with_a_remark),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
