@@ -16,6 +16,14 @@ const char *pcie_source_name(const struct pcie_snapshot *s, pcie_src src)
 	return src < s->nsource ? s->source[src] : "?";
 }
 
+const char *pcie_bar_source(const struct pcie_judge *j, const struct pcie_bar_finding *f)
+{
+	if (f->bar) {
+		return pcie_source_name(j->s, f->bar->src);
+	}
+	return f->named ? pcie_source_name(j->s, j->d->rebar.src) : "kernel log";
+}
+
 bool pcie_bar_is_high(const struct pcie_bar *b)
 {
 	return b->have == PCIE_KNOWN && !b->io && b->assigned == PCIE_YES && b->has_base &&
@@ -150,6 +158,45 @@ static bool is_upper_half(const struct pcie_device *d, int i)
 					 : below->reg.have == PCIE_KNOWN && below->reg.is64;
 }
 
+/*
+ * A BAR that the ReBAR list names, from a listing that has lines for other BARs and none for it:
+ * what lspci prints of one that failed. A list from elsewhere leaves it open.
+ */
+static void find_named_bars(struct pcie_judge *j)
+{
+	const struct pcie_rebar *r = &j->d->rebar;
+	bool listed = false;
+
+	for (int i = 0; i < j->d->nbar; i++) {
+		const struct pcie_bar *b = &j->d->bar[i];
+		listed = listed || (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN &&
+					   b->index >= 0 && b->src == r->src);
+	}
+	if (r->have != PCIE_KNOWN || !listed || j->d->bars_complete || j->nloose ||
+		j->d->config_bytes >= 64 || j->d->config_gone || j->d->is_vf == PCIE_YES) {
+		return;
+	}
+	for (int i = 0; i < r->count && i < PCIE_REBAR_ENTRIES; i++) {
+		const struct pcie_rebar_entry *e = &r->entry[i];
+		struct pcie_bar_finding *f = e->bar < PCIE_BAR_SLOTS ? &j->slot[e->bar] : NULL;
+		if (!f || f->bar || f->occupied || f->state != PCIE_BAR_NOTHING || !e->supported) {
+			continue;
+		}
+		bool placed = f->history && f->history->final == PCIE_FINAL_ASSIGNED;
+		bool large = pcie_rebar_largest(e->supported) >= PCIE_4G;
+		*f = (struct pcie_bar_finding){
+			.state = placed ? PCIE_BAR_OPEN : PCIE_BAR_UNPLACED,
+			.sure = PCIE_LIKELY,
+			.history = f->history,
+			.is64 = large,
+			.prefetchable = large,
+			.named = true,
+			.has_size = e->has_current,
+			.size = e->has_current ? e->current : 0,
+		};
+	}
+}
+
 static void find_bars(struct pcie_judge *j)
 {
 	const struct pcie_device *d = j->d;
@@ -175,6 +222,7 @@ static void find_bars(struct pcie_judge *j)
 		}
 	}
 	j->all_slots_seen = both;
+	find_named_bars(j);
 }
 
 /* Whether SUPPORTED has more than one size in it. */
@@ -233,11 +281,38 @@ static void find_listed_bar(struct pcie_judge *j)
 	}
 }
 
+/*
+ * What is shown of a discrete card cannot be the BAR of its VRAM: those of PCI Express cards are
+ * 64-bit, prefetchable and no smaller than 64 MiB, and NVIDIA's BAR 0 has the registers.
+ */
+static bool is_too_small(const struct pcie_judge *j, const struct pcie_bar *b)
+{
+	return b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && b->is64_known &&
+	       b->has_size && b->is64 && b->prefetchable && b->size < 64 * MIB &&
+	       !pcie_rebar_main(j->d);
+}
+
+/* Cards whose VRAM BAR is always there. */
+static bool has_vram_bar(const struct pcie_judge *j)
+{
+	return j->kind == PCIE_GPU_DISCRETE && !j->coherent &&
+	       (j->vendor == 0x10de || j->vendor == 0x1002 || j->vendor == 0x8086);
+}
+
 static void find_vram_bar(struct pcie_judge *j)
 {
 	int at = pcie_device_vram_bar(j->d);
 	const struct pcie_bar *b = at >= 0 ? &j->d->bar[at] : NULL;
+	const struct pcie_rebar_entry *named = pcie_rebar_main(j->d);
 	j->vram_index = -1;
+
+	if (b && has_vram_bar(j) && is_too_small(j, b)) {
+		b = NULL;
+	}
+	if (!b && named && named->bar < PCIE_BAR_SLOTS && j->slot[named->bar].named) {
+		j->vram_bar = &j->slot[named->bar];
+		j->vram_index = named->bar;
+	}
 
 	for (int i = 0; b && i < PCIE_BAR_SLOTS; i++) {
 		if (j->slot[i].bar == b) {
@@ -263,6 +338,7 @@ static void find_vram_bar(struct pcie_judge *j)
 	}
 	if (!j->vram_bar || j->vram_bar->state == PCIE_BAR_NOTHING) {
 		j->vram_bar = NULL;
+		j->vram_bar_missing = has_vram_bar(j) && j->d->nbar > 0;
 		return;
 	}
 	const struct pcie_rebar_entry *e = pcie_rebar_entry(j->d, j->vram_index);

@@ -63,6 +63,7 @@ struct pcie_bar_finding {
 	bool is64, prefetchable, type_known;
 	bool occupied; /* NOTHING because of I/O or an upper half, not because it is empty */
 	bool wiped;    /* the kernel lists nothing, the register has a type */
+	bool named;    /* the ReBAR list names it, and the listing has no line for it */
 	bool has_size;
 	uint64_t size;
 };
@@ -87,6 +88,7 @@ struct pcie_judge {
 	const struct pcie_bar_finding *vram_bar; /* NULL: cannot be told */
 	int vram_index;                          /* BAR number; -1 when the text has none */
 	bool vram_bar_sure;                      /* no other BAR could be it */
+	bool vram_bar_missing; /* BARs are shown, and none can be the one of this card's VRAM */
 	bool has_len;
 	uint64_t len; /* length of the VRAM BAR */
 
@@ -178,6 +180,8 @@ const char *pcie_range(uint64_t base, uint64_t limit, char buf[static PCIE_RANGE
 enum { PCIE_BAR_TEXT_MAX = 120 };
 const char *pcie_bar_text(
 	const struct pcie_device *d, const struct pcie_bar *b, char buf[static PCIE_BAR_TEXT_MAX]);
+/* Who tells of BAR F. */
+const char *pcie_bar_source(const struct pcie_judge *j, const struct pcie_bar_finding *f);
 /* "BAR 1", or "a BAR" where the text numbers none. */
 const char *pcie_vram_bar_name(const struct pcie_judge *j);
 /* Whether the command line has pci=…WORD… among its comma-separated options. */

@@ -147,6 +147,25 @@ static void number_from_rebar(struct pcie_device *d)
 	}
 }
 
+/* Lines for other BARs and none for one whose register is there: what lspci prints of a lost one.
+ */
+static void note_left_out(struct pcie_device *d, pcie_src src)
+{
+	bool listed = false;
+	for (int i = 0; i < d->nbar; i++) {
+		listed = listed || (d->bar[i].have == PCIE_KNOWN && d->bar[i].index >= 0 &&
+					   d->bar[i].kind == PCIE_BAR_NORMAL);
+	}
+	for (int i = 0; i < d->nbar && listed; i++) {
+		struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->have == PCIE_UNKNOWN &&
+			b->reg.have == PCIE_KNOWN && !b->reg.io) {
+			b->have = PCIE_ABSENT;
+			b->src = src;
+		}
+	}
+}
+
 /* Registers in place of a listing that has no lines for BARs or windows. */
 static void view_from_registers(struct pcie_device *d, pcie_src src)
 {
@@ -202,6 +221,7 @@ static void decode_rows(struct pcie_lspci *p, int dev)
 	if (config == PCIE_DENIED && p->nhex == PCIE_CONFIG_HEADER) {
 		d->config = PCIE_DENIED;
 	}
+	note_left_out(d, p->text_src);
 	view_from_registers(d, p->hex_src);
 }
 

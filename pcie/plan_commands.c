@@ -250,6 +250,9 @@ static void add_guest_numbers(
 		const struct pcie_device *d = &s->dev[p->gpu[i].dev];
 		int vram = pcie_device_vram_bar(d);
 		uint64_t one = 0;
+		if (vram < 0) {
+			return; /* the largest of its BARs is the one that is not shown */
+		}
 		for (int b = 0; b < d->nbar; b++) {
 			if (plan_is_movable(&d->bar[b])) {
 				one += b == vram && p->gpu[i].has_target
@@ -290,6 +293,13 @@ static void note_unplaced(
 	char addr[PCIE_ADDR_MAX], bar[16] = "the VRAM BAR";
 	const struct pcie_device *d = &s->dev[g->dev];
 
+	const struct pcie_rebar_entry *e = g->bar_slot < 0 ? pcie_rebar_main(d) : NULL;
+	if (e) {
+		note(p,
+			"the Resizable BAR capability of %s names BAR %u, and no line shows it: it has "
+			"no address, or the text is not whole; without it nothing can be laid out",
+			d->addr.known ? pcie_addr_format(d->addr, addr) : "the GPU", e->bar % 10u);
+	}
 	if (!pcie_plan_is_unplaced(s, g)) {
 		return;
 	}

@@ -11,6 +11,28 @@ const struct pcie_rebar_entry *pcie_rebar_entry(const struct pcie_device *d, int
 	return NULL;
 }
 
+const struct pcie_rebar_entry *pcie_rebar_main(const struct pcie_device *d)
+{
+	const struct pcie_rebar_entry *best = NULL;
+	/* No card's VRAM BAR is smaller. */
+	uint64_t best_most = 64 * MIB - 1, best_size = 0;
+
+	for (int i = 0; d->rebar.have == PCIE_KNOWN && i < d->rebar.count; i++) {
+		if (i >= PCIE_REBAR_ENTRIES) {
+			break;
+		}
+		const struct pcie_rebar_entry *e = &d->rebar.entry[i];
+		uint64_t most = pcie_rebar_largest(e->supported);
+		uint64_t size = e->has_current ? e->current : 0;
+		if (most > best_most || (most == best_most && size > best_size)) {
+			best = e;
+			best_most = most;
+			best_size = size;
+		}
+	}
+	return best;
+}
+
 uint64_t pcie_rebar_supported(const struct pcie_device *d, const struct pcie_rebar_entry *e)
 {
 	uint64_t supported = e ? e->supported & PCIE_REBAR_ALL_SIZES : 0;

@@ -13,6 +13,13 @@ enum { PCIE_REBAR_SIZES = 64 - PCIE_REBAR_UNIT_SHIFT };
 /* D's entry for BAR number BAR; NULL: none, or the list is not known. */
 const struct pcie_rebar_entry *pcie_rebar_entry(const struct pcie_device *d, int bar);
 
+/*
+ * The entry that may grow largest, where one may reach 64 MiB: the BAR that maps VRAM. Where two
+ * reach as far (a doorbell up to 256 MiB beside a VRAM BAR that stays there), the one that is
+ * larger now. NULL: none, or the list is not known.
+ */
+const struct pcie_rebar_entry *pcie_rebar_main(const struct pcie_device *d);
+
 /* The list of entry E of D, with the kernel's corrections of known cards; 0: E is NULL or empty. */
 uint64_t pcie_rebar_supported(const struct pcie_device *d, const struct pcie_rebar_entry *e);
 

@@ -371,8 +371,8 @@ static void judge_used(const struct pcie_judge *j, struct pcie_verdict *v)
 		return;
 	}
 	if (f && f->state == PCIE_BAR_UNPLACED) {
-		pcie_evidence(v, "N2", b ? pcie_source_name(j->s, b->src) : "kernel log",
-			"%s has no address", pcie_vram_bar_name(j));
+		pcie_evidence(
+			v, "N2", pcie_bar_source(j, f), "%s has no address", pcie_vram_bar_name(j));
 		pcie_say(v, "no", j->vram_bar_sure ? f->sure : MIN(f->sure, PCIE_LIKELY),
 			PCIE_LEVEL_NOTE, "its %s BAR has no address at all", what);
 		return;

@@ -5,12 +5,14 @@
  * in lspci (no line): only its register, or the log, tells that it exists.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "pcie/judge.h"
 
 struct count {
 	unsigned placed, unplaced, open;
 	unsigned by_register; /* of the placed: the register has an address, no list was read */
+	unsigned by_name;     /* of the unplaced: only a capability names it */
 	unsigned blank;       /* slots that look as if no BAR were there */
 	enum pcie_confidence sure; /* of the surest unplaced one */
 };
@@ -58,6 +60,10 @@ static void count_bar(const struct pcie_judge *j, struct pcie_verdict *v, struct
 		pcie_evidence(v, "B1", pcie_source_name(j->s, f->bar->reg.src),
 			"%s: the register exists (0x%llx), the kernel lists nothing", what,
 			(unsigned long long)f->bar->reg.base);
+	} else if (f->named) {
+		pcie_evidence(v, "B10", pcie_source_name(j->s, j->d->rebar.src),
+			"%s: the Resizable BAR capability names it, and no line shows it", what);
+		n->by_name++;
 	} else if (f->bar && f->bar->ignored) {
 		pcie_evidence(v, "B2", pcie_source_name(j->s, f->bar->src),
 			"%s: the kernel rejected the firmware's value", what);
@@ -108,6 +114,47 @@ static void say_not_started(
 		"shown here");
 }
 
+/* A device of the same kind in this machine whose VRAM BAR is shown; -1: none. */
+static int shown_twin(const struct pcie_judge *j)
+{
+	for (size_t i = 0; i < j->s->ndev; i++) {
+		const struct pcie_device *o = &j->s->dev[i];
+		bool same = j->d->have_ids == PCIE_KNOWN
+				    ? o->have_ids == PCIE_KNOWN && o->vendor == j->d->vendor &&
+					      o->device == j->d->device
+				    : j->d->name[0] && !strcmp(o->name, j->d->name);
+		int at = (int)i != j->dev && same ? pcie_device_vram_bar(o) : -1;
+		if (at >= 0 && o->bar[at].has_size && o->bar[at].size >= 64 * MIB) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Addresses are shown, and none of them can be the VRAM's. */
+static void say_vram_missing(
+	const struct pcie_judge *j, struct pcie_verdict *v, const struct count *n)
+{
+	int twin = shown_twin(j);
+	char addr[PCIE_ADDR_MAX];
+
+	pcie_evidence(v, "B6", "the BARs shown", "%u memory BAR%s, each with an address", n->placed,
+		n->placed == 1 ? "" : "s");
+	if (twin >= 0) {
+		pcie_evidence(v, "B11", "the same kind of card",
+			"%s shows the BAR that maps its VRAM",
+			pcie_addr_format(j->s->dev[twin].addr, addr));
+	}
+	pcie_against(v, "F6", "text",
+		"lspci prints no line for a BAR that failed; a line may also be lost in copying");
+	pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+		"the BAR that maps its VRAM is not among those shown: it failed, or the text is not "
+		"whole");
+	pcie_advise(v,
+		"run it on the machine as root, or add the boot log (dmesg) or the hex rows of "
+		"lspci -xxx with --with FILE: they show whether that BAR failed");
+}
+
 static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	struct count n = {0};
@@ -120,6 +167,10 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 	if (j->invalid) {
 		pcie_evidence(v, "B4", "kernel log", "%s", pcie_line_text(j->s, j->invalid->line));
+	}
+	if (n.by_name) {
+		pcie_against(v, "F6", "text",
+			"a line may have been lost in copying; lspci prints none for a BAR that failed");
 	}
 	if (n.unplaced) {
 		pcie_say(v, "failed", n.sure, PCIE_LEVEL_BAD, "%u memory BAR%s without an address",
@@ -148,6 +199,10 @@ static void judge_assignment(const struct pcie_judge *j, struct pcie_verdict *v)
 			j->d->config_gone ? "the device is powered down or off the bus"
 			: n.placed        ? "the state of some BARs is not known"
 					  : "nothing is known about its BARs");
+		return;
+	}
+	if (j->vram_bar_missing) {
+		say_vram_missing(j, v, &n);
 		return;
 	}
 	if (n.by_register) {

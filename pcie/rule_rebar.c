@@ -51,11 +51,10 @@ static void add_sizes(const struct pcie_judge *j, struct pcie_verdict *v)
 static void add_readings(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	char buf[TEXT_SIZE_MAX];
-	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
 
 	if (j->has_len) {
-		pcie_evidence(v, "R1", b ? pcie_source_name(j->s, b->src) : "kernel log",
-			"%s is %s long", pcie_vram_bar_name(j), size(j->len, buf));
+		pcie_evidence(v, "R1", pcie_bar_source(j, j->vram_bar), "%s is %s long",
+			pcie_vram_bar_name(j), size(j->len, buf));
 	}
 	if (j->entry) {
 		add_sizes(j, v);

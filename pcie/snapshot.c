@@ -223,36 +223,6 @@ bool pcie_device_is_gpu(const struct pcie_device *d)
 	return d->class_code >> 16 == 0x03 || d->class_code >> 8 == 0x1200;
 }
 
-/*
- * The BAR's number in d->bar that the ReBAR list names with the largest range, or -1. Where
- * two reach as far (a doorbell up to 256 MiB beside a VRAM BAR that stays there), the one
- * that is larger now.
- */
-static int rebar_bar(const struct pcie_device *d)
-{
-	uint64_t best = 0, best_size = 0;
-	int found = -1;
-	if (d->rebar.have != PCIE_KNOWN) {
-		return -1;
-	}
-	for (int e = 0; e < d->rebar.count && e < PCIE_REBAR_ENTRIES; e++) {
-		const struct pcie_rebar_entry *entry = &d->rebar.entry[e];
-		uint64_t most = pcie_rebar_largest(entry->supported);
-		uint64_t size = entry->has_current ? entry->current : 0;
-		if (most < best || most == 0 || (most == best && size <= best_size)) {
-			continue;
-		}
-		for (int i = 0; i < d->nbar; i++) {
-			if (d->bar[i].kind == PCIE_BAR_NORMAL && d->bar[i].index == entry->bar) {
-				best = most;
-				best_size = size;
-				found = i;
-			}
-		}
-	}
-	return found;
-}
-
 /* 3: 64-bit prefetchable, 2: prefetchable, 1: the witness does not say, 0: cannot be it. */
 static int vram_rank(const struct pcie_bar *b)
 {
@@ -271,14 +241,10 @@ static int vram_rank(const struct pcie_bar *b)
 	return known && !b->is64_known ? 1 : 0;
 }
 
-int pcie_device_vram_bar(const struct pcie_device *d)
+/* The VRAM BAR where there is no ReBAR list, or none that names one. */
+static int largest_bar(const struct pcie_device *d)
 {
-	int best = rebar_bar(d);
-	if (best >= 0) {
-		return best;
-	}
-
-	int best_rank = 0;
+	int best = -1, best_rank = 0;
 	uint64_t best_size = 0;
 	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *b = &d->bar[i];
@@ -295,6 +261,20 @@ int pcie_device_vram_bar(const struct pcie_device *d)
 		}
 	}
 	return best;
+}
+
+int pcie_device_vram_bar(const struct pcie_device *d)
+{
+	const struct pcie_rebar_entry *e = pcie_rebar_main(d);
+	bool numbered = true;
+	for (int i = 0; e && i < d->nbar; i++) {
+		if (d->bar[i].kind == PCIE_BAR_NORMAL && d->bar[i].index == e->bar) {
+			return i;
+		}
+		numbered = numbered && d->bar[i].index >= 0;
+	}
+	/* The list names one that is not shown: then it is none of the others. */
+	return e && numbered ? -1 : largest_bar(d);
 }
 
 const char *pcie_fact_name(enum pcie_fact f)

@@ -405,7 +405,8 @@ bool pcie_device_is_gpu(const struct pcie_device *d);
 /*
  * The BAR that maps VRAM, by nature and not by number: the one that the ReBAR list
  * names with the largest range, else the largest 64-bit prefetchable memory BAR, else the
- * largest prefetchable one. Index into d->bar or -1.
+ * largest prefetchable one. Index into d->bar or -1, also when the list names one that no
+ * witness shows.
  */
 int pcie_device_vram_bar(const struct pcie_device *d);
 

@@ -62,6 +62,55 @@ static void assignment(void **state)
 	pcie_snapshot_destroy(f.s);
 }
 
+/* As lspci -vv shows a failed BAR: no line, and the capability still names it. */
+static void named_by_capability(void **state)
+{
+	(void)state;
+	struct fixture f = verdict_machine(HIGH, 16 * GIB);
+	struct pcie_device *d = f.d;
+	d->bars_complete = false;
+	d->config_bytes = 0;
+	d->rebar.src = f.bar->src;
+	f.bar->kind = PCIE_BAR_VF; /* BAR 1 is not shown, the others are */
+	f.bar->index = 5;
+	assert_int_equal(pcie_device_vram_bar(d), -1);
+	expect_of(f.s, "assignment", "failed", PCIE_LIKELY, BAD);
+	expect_evidence(f.s, "assignment", "B10",
+		"BAR 1, 16 GiB: the Resizable BAR capability names it, and no line shows it");
+	expect_of(f.s, "rebar", "unassigned", PCIE_LIKELY, BAD);
+	expect_of(f.s, "above4g.used", "no", PCIE_LIKELY, NOTE);
+
+	/* A list from elsewhere, or a text without BARs, says nothing of lines. */
+	d->rebar.src = pcie_snapshot_source(f.s, "another");
+	expect_of(f.s, "assignment", "unknown", PCIE_WEAK, UNSURE);
+	d->rebar.src = d->bar[0].src;
+	d->is_vf = PCIE_YES;
+	assert_int_equal(pcie_device_vram_bar(d), -1);
+	expect_of(f.s, "rebar", "n-a", PCIE_LIKELY, NOTE);
+	d->is_vf = PCIE_NO;
+	d->nbar = 0;
+	expect_of(f.s, "assignment", "unknown", PCIE_WEAK, UNSURE);
+	pcie_snapshot_destroy(f.s);
+}
+
+/* What is shown cannot be the BAR of the VRAM, and no capability names that one. */
+static void vram_bar_not_shown(void **state)
+{
+	(void)state;
+	struct fixture f = verdict_machine(HIGH, 32 * MIB);
+	f.d->bars_complete = false;
+	f.d->config_bytes = 0;
+	f.d->rebar.have = PCIE_UNKNOWN;
+	expect_of(f.s, "assignment", "unknown", PCIE_WEAK, UNSURE);
+	expect_headline(f.s, "assignment",
+		"the BAR that maps its VRAM is not among those shown: it failed, or the text is not "
+		"whole");
+	expect_of(f.s, "above4g.used", "unknown", PCIE_WEAK, UNSURE);
+	f.bar->size = 64 * MIB;
+	expect_of(f.s, "assignment", "ok", PCIE_LIKELY, GOOD);
+	pcie_snapshot_destroy(f.s);
+}
+
 static void rebar_full(void **state)
 {
 	(void)state;
@@ -247,6 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(assignment),
+		cmocka_unit_test(named_by_capability),
+		cmocka_unit_test(vram_bar_not_shown),
 		cmocka_unit_test(rebar_full),
 		cmocka_unit_test(rebar_small),
 		cmocka_unit_test(rebar_limits),
