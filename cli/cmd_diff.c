@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "cli/cmd.h"
 #include "cli/diff.h"
@@ -57,6 +59,11 @@ int cmd_diff(int argc, char **argv)
 	} else {
 		struct pcie_diff *d = pcie_diff_create(a, b);
 		status = print_diff(a, b, d, json, ascii);
+		if (status == EXIT_FINE && !d->matched) {
+			fprintf(stderr,
+				"no device is on both sides, so nothing is better or worse: "
+				"these may be two machines\n");
+		}
 		if (status == EXIT_FINE) {
 			status = !d->matched             ? EXIT_UNDETERMINED
 				 : pcie_diff_is_worse(d) ? EXIT_FINDING

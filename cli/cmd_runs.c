@@ -138,6 +138,10 @@ static int export(const struct options *o)
 	if (!o->out) {
 		return cmd_usage_error("runs", "export needs -o FILE");
 	}
+	if (!strcmp(o->out, "-")) {
+		return cmd_usage_error("runs",
+			"export: a bundle is a database in a file, not a stream: name a FILE");
+	}
 	_cleanup_store_ struct runs_store *s = NULL;
 	_cleanup_runs_ struct runs_list l = {0};
 	int r = cmd_store_open(o->store, RUNS_STORE_READ, &s, boot_id, &why);

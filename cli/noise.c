@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/noise.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -46,9 +47,14 @@ void cmd_noise_say(const struct cmd_stress_options *o)
 	struct runs_floor f = {.runs = 0};
 	struct why why;
 	runs_info_configured(&like, &o->config);
-	/* A store that cannot be read is said when the run is to be recorded. */
-	if (!cmd_store_open(o->store, RUNS_STORE_READ, &s, boot_id, &why) &&
-		runs_floor_load(s, &like, &f, &why)) {
+	/* A store that cannot be read is said when the run is to be recorded; one that is not there
+	 * yet, or is empty, holds no run. */
+	int r = cmd_store_open(o->store, RUNS_STORE_READ, &s, boot_id, &why);
+	r = r ? r : runs_floor_load(s, &like, &f, &why);
+	_cleanup_free_ char *path = NULL;
+	const bool none =
+		r == -ENODATA || (r == -ENOENT && !runs_store_path(o->store, &path, &why));
+	if (r && !none) {
 		return;
 	}
 	struct text t = {0};

@@ -44,6 +44,26 @@ static int both_sides(struct runs_store *st, const struct cmd_study *s, bool *re
 	return r;
 }
 
+/* Why there is no comparison yet, with what each side has. */
+static void say_missing(const struct cmd_study *s, const char *html)
+{
+	size_t n[2] = {0};
+	for (size_t i = 0; i < s->boots.n; i++) {
+		const struct runs_study_boot *b = &s->boots.boot[i];
+		n[b->side == 'B'] += b->outcome == RUNS_MEASURED;
+	}
+	fprintf(stderr,
+		"There is no measured boot on %s yet, so there is nothing to compare: A has %zu of "
+		"%u measured boots, B %zu of %u.\n",
+		n[0]   ? "B"
+		: n[1] ? "A"
+		       : "A or B",
+		n[0], s->study.boots, n[1], s->study.boots);
+	if (html) {
+		fprintf(stderr, "%s is not written.\n", html);
+	}
+}
+
 /* Statuses of the same report: 1 beats 2 beats 0; 3 ends it. */
 static int worse_of(int a, int b)
 {
@@ -109,11 +129,10 @@ int cmd_study_report(const struct cmd_study_options *o)
 		_cleanup_free_ char *out = js_text(j);
 		js_free(j);
 		result = worse_of(cmd_print(out), EXIT_UNDETERMINED);
+		say_missing(&s, o->html);
 	} else {
 		result = o->csv ? EXIT_FINE : cmd_print(head);
-		fprintf(stderr,
-			"There is no measured boot on %s yet, so there is nothing to compare.\n",
-			runs_study_count(&s.boots, 'A') ? "B" : "A");
+		say_missing(&s, o->html);
 		result = worse_of(result, EXIT_UNDETERMINED);
 	}
 	cmd_study_finish(&s);

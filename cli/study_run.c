@@ -187,17 +187,41 @@ static int add_run(const struct cmd_study *s, const char *store, int64_t run, st
 	return r ? r : runs_study_add_run(st, s->study.id, run, why);
 }
 
-/* Which side this boot is; 0 after a sentence, with *STATUS. */
-static char side_of(const struct cmd_study *s, const struct cmd_study_options *o, char *value,
-	size_t size, int *status)
+/* --side as a letter, 0 without one; false after a sentence. */
+static bool take_side(const struct cmd_study_options *o, char *ret)
 {
-	char by_hand = o->side ? (char)(*o->side & ~0x20) : 0;
-	text_copy(value, size, "");
-	if (o->side && ((by_hand != 'A' && by_hand != 'B') || o->side[1])) {
-		*status =
-			cmd_usage_error("study", "--side takes A (before) or B (with the change)");
-		return 0;
+	*ret = o->side ? (char)(*o->side & ~0x20) : 0;
+	if (o->side && ((*ret != 'A' && *ret != 'B') || o->side[1])) {
+		cmd_usage_error("study", "--side takes A (before) or B (with the change)");
+		return false;
 	}
+	return true;
+}
+
+/* What is asked of a boot that is in the study already: 0, or EXIT_USAGE after a sentence. */
+static int check_filed(
+	const struct runs_study_boot *b, const struct cmd_study_options *o, char by_hand)
+{
+	const bool done = b->outcome != RUNS_UNFINISHED;
+	if (by_hand && by_hand != b->side) {
+		return cmd_fail(EXIT_USAGE,
+			"this boot is filed already, as %c: a boot is on one side. %c is what you file "
+			"after the next restart",
+			b->side, by_hand);
+	}
+	if (o->failed && done && (b->outcome != RUNS_DID_NOT_START || strcmp(b->why, o->failed))) {
+		return cmd_fail(EXIT_USAGE,
+			"this boot is filed already, as %c: %s%s%s. That stays; --did-not-start files "
+			"a boot that is not in the study yet",
+			b->side, runs_outcome_name(b->outcome), *b->why ? ": " : "", b->why);
+	}
+	return 0;
+}
+
+/* Which side this boot is; 0 after a sentence, with *STATUS. */
+static char side_of(const struct cmd_study *s, char by_hand, char *value, size_t size, int *status)
+{
+	text_copy(value, size, "");
 	if (!*s->study.fact) {
 		if (!by_hand) {
 			*status = cmd_usage_error(
@@ -296,17 +320,24 @@ static int run_boot(const struct cmd_study_options *o, struct cmd_study *s)
 {
 	struct why why = {""};
 	struct runs_study_boot b = {.at = unix_ns(), .outcome = RUNS_UNFINISHED};
+	char by_hand;
+	if (!take_side(o, &by_hand)) {
+		return EXIT_USAGE;
+	}
 	for (size_t i = 0; i < s->boots.n; i++) {
 		if (!strcmp(s->boots.boot[i].boot_id, s->boot_id)) {
 			b = s->boots.boot[i];
 		}
 	}
+	int status = b.side ? check_filed(&b, o, by_hand) : 0;
+	if (status) {
+		return status;
+	}
 	if (b.outcome != RUNS_UNFINISHED) {
 		fprintf(stderr, "this boot is filed already, as %c\n", b.side);
 		return say_next(o);
 	}
-	int status = EXIT_USAGE;
-	b.side = side_of(s, o, b.value, sizeof(b.value), &status);
+	b.side = side_of(s, by_hand, b.value, sizeof(b.value), &status);
 	if (!b.side) {
 		return status;
 	}

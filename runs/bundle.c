@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -132,12 +133,30 @@ static int open_copy(struct runs_store *s, const char *from, struct why *why)
 	return r;
 }
 
+/* The folder that PATH is to lie in, which an export does not make. */
+static int check_folder(const char *path, struct why *why)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	_cleanup_free_ char *dir = slash ? xstrndup(path, (size_t)(slash - path) + 1) : NULL;
+	if (dir && stat(dir, &st) < 0) {
+		const int r = -errno;
+		why_set(why, "%s: %s", path, strerror(-r));
+		return r;
+	}
+	return 0;
+}
+
 int runs_bundle_export(
 	const char *from, const struct runs_list *list, const char *to, struct why *why)
 {
 	if (!access(to, F_OK)) {
 		why_set(why, "%s exists already", to);
 		return -EEXIST;
+	}
+	int r = check_folder(to, why);
+	if (r) {
+		return r;
 	}
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->run[i].state == RUNS_RUNNING) {
@@ -150,7 +169,7 @@ int runs_bundle_export(
 	_cleanup_free_ char *part = text_steal(&t);
 	unlink(part);
 	struct runs_store *s;
-	int r = runs_store_open(part, RUNS_STORE_CREATE, &s, why);
+	r = runs_store_open(part, RUNS_STORE_CREATE, &s, why);
 	if (r) {
 		unlink(part); /* a full disk leaves it empty */
 		return r;

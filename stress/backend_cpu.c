@@ -171,6 +171,24 @@ static int choose_threads(struct stress_backend *b, struct why *why)
 	return 0;
 }
 
+/* Why no kernel of this build is called NAME. */
+static void name_no_kernel(const char *name, enum gemm_dtype dtype, struct why *why)
+{
+	static const struct {
+		const char *name, *cpu;
+	} each[] = {{"avx2", "x86-64"}, {"avx512", "x86-64"}, {"neon", "64-bit ARM"}};
+	const size_t len = strcspn(name, "-");
+	for (size_t i = 0; i < ARRAY_LEN(each); i++) {
+		if (strlen(each[i].name) == len && !strncmp(name, each[i].name, len) &&
+			!gemm_find(each[i].name, dtype)) { /* not built for this one */
+			why_set(why, "kernel '%s' is for %s processors, which this one is not",
+				name, each[i].cpu);
+			return;
+		}
+	}
+	why_set(why, "there is no kernel '%s' for this type", name);
+}
+
 static int choose_kernel(struct stress_backend *b, struct why *why)
 {
 	enum gemm_dtype dtype = b->config.dtype == STRESS_F16 ? GEMM_F16 : GEMM_F32;
@@ -181,7 +199,7 @@ static int choose_kernel(struct stress_backend *b, struct why *why)
 	}
 	b->kernel = gemm_find(b->config.kernel, dtype);
 	if (!b->kernel) {
-		why_set(why, "there is no kernel '%s' for this type", b->config.kernel);
+		name_no_kernel(b->config.kernel, dtype, why);
 		return -EINVAL;
 	}
 	if ((b->kernel->needs & flags) != b->kernel->needs) {

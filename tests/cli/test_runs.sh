@@ -128,6 +128,12 @@ expect 2 'not known: .*kept no machine; .*kept no machine' compare 1 2
 expect 0 '4 runs written' runs export before -o "$dir/before.barscope"
 expect 3 'exists already' runs export before -o "$dir/before.barscope"
 expect 3 'needs -o' runs export before
+expect 3 'No such file or directory' runs export before -o "$dir/nosuch/x.barscope"
+expect 3 'name a FILE' runs export before -o -
+[ ! -e "$dir/nosuch" ] && [ ! -e - ] || {
+    echo "FAIL: a refused export leaves something"
+    bad=1
+}
 # Where nothing can be written, no file is left.
 mkdir "$dir/full"
 (trap '' XFSZ && ulimit -f 0 && exec "$BARSCOPE" runs export before -o "$dir/full/x.barscope") \
@@ -180,4 +186,17 @@ expect 3 'damaged' runs export 1 --store "$dir/cut.barscope" -o "$dir/x.barscope
 echo "not a store, but long enough to have a header of sorts, says the test, and more" >"$dir/junk.db"
 expect 3 'not a barscope store' runs list --store "$dir/junk.db"
 expect 3 'is not a file' runs list --store "$dir"
+# Of a store that was not opened nothing is told.
+printf '2600 22000 1600 250000\nagain\n' >"$dir/s"
+out=$(env -u HOME -u XDG_DATA_HOME "$BARSCOPE" stress --script "$dir/s" --samples 1 --record x 2>&1)
+[ $? -eq 3 ] && [ "$out" = "barscope: HOME is not set, so there is no place for the store; give --store FILE" ] || {
+    echo "FAIL: a record without a HOME says: $out"
+    bad=1
+}
+out=$("$BARSCOPE" stress --script "$dir/s" --samples 1 --record x --store "$dir/junk.db" 2>&1)
+[ $? -eq 3 ] && ! grep -q 'noise floor' <<<"$out" || {
+    echo "FAIL: a record into no store says: $out"
+    bad=1
+}
+expect 0 'no earlier run of this configuration' stress --script "$dir/s" --samples 1 --record x --store "$dir/n.db"
 exit $bad

@@ -345,6 +345,9 @@ static void bad_arguments_are_one_sentence(void **state)
 			"65536 threads: this process may run on"},
 		{{"--backend", "cpu", "--shape", "1x16777216x65536"}, "needs 4.00 TiB of memory"},
 		{{"--backend", "cpu", "--kernel", "abacus"}, "there is no kernel 'abacus'"},
+#ifdef __x86_64__
+		{{"--backend", "cpu", "--kernel", "neon"}, "'neon' is for 64-bit ARM processors"},
+#endif
 		{{"--script", "/nonexistent/file"}, "/nonexistent/file"},
 		{{"--secon", "1"}, "'--secon' is not an option"},
 		{{"--hot=1"}, "--hot takes no value"},

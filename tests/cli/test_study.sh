@@ -60,7 +60,13 @@ expect 0 'assumed' study status gov
 expect 3 "no study 'other'" study run other
 expect 2 'no measured boot on A' study report gov
 expect 0 'filed as A: measured' study run gov
+expect 2 'boot on B yet.*: A has 1 of 4 measured boots, B 0 of 4' study report gov
+expect 2 'none.html is not written' study report gov --html "$dir/none.html"
 expect 0 'this boot is filed already' study run gov
+expect 0 'this boot is filed already' study run gov --side a
+expect 3 'side takes A' study run gov --side C
+expect 3 'as A: a boot is on one side. B is what you file after the next' study run gov --side B
+expect 3 'as A: measured. That stays' study run gov --did-not-start 'no picture'
 expect 0 'governor ON \(B\).*: 2 of 8' study status gov
 # The user booted the wrong state: it is filed as what it is, and the plan goes on.
 boot 2 powersave
