@@ -44,18 +44,19 @@ static const char help[] =
 	"description only.\n";
 
 /* How much boots differ by themselves, for the shape that is tested. */
-static int load_noise(struct runs_store *s, struct cmd_study *st, struct why *why)
+static struct runs_noise load_noise(struct runs_store *s, const struct cmd_study *st)
 {
 	const struct js *shapes = js_get(st->options, "shapes");
 	struct cmd_stress_options o;
 	struct runs_info like = {0};
+	struct runs_noise noise;
 	int status;
 	if (!cmd_study_stress(st, js_len(shapes) ? js_str(js_at(shapes, 0)) : NULL, &o, &status)) {
-		why_set(why, "the study's stress options cannot be used");
-		return -EINVAL;
+		return runs_noise_assumed("the study's stress options cannot be used");
 	}
 	runs_info_configured(&like, &o.config);
-	return runs_floor_study(s, st->study.id, &like, &st->noise, why);
+	runs_floor_study(s, st->study.id, &like, &noise);
+	return noise;
 }
 
 int cmd_study_load(struct runs_store *s, const char *name, struct cmd_study *ret, struct why *why)
@@ -68,13 +69,11 @@ int cmd_study_load(struct runs_store *s, const char *name, struct cmd_study *ret
 	if (!r) {
 		r = js_parse(st.study.options, strlen(st.study.options), &st.options, why);
 	}
-	if (!r) {
-		r = load_noise(s, &st, why);
-	}
 	if (r) {
 		cmd_study_finish(&st);
 		return r;
 	}
+	st.noise = load_noise(s, &st);
 	*ret = st;
 	return 0;
 }

@@ -17,12 +17,16 @@ static void add_source(struct text *t, const struct runs_noise *n)
 {
 	switch (n->from) {
 	case RUNS_NOISE_STUDY:
-		text_addf(t, "measured in the %zu boots filed so far", n->boots);
+		text_addf(t, "measured in %zu boots filed so far", n->boots);
 		break;
 	case RUNS_NOISE_STORE:
-		text_addf(t, "measured in %zu earlier boots of this machine", n->boots);
+		text_addf(t, "measured in %zu boots of this machine", n->boots);
 		break;
 	default:
+		if (*n->why) {
+			text_addf(t, "assumed: %s", n->why);
+			break;
+		}
 		text_addf(t, "assumed: neither this study nor the store has %d boots of one state",
 			RUNS_NOISE_BOOTS);
 	}
@@ -58,6 +62,9 @@ static struct js *power_json(const struct cmd_study *s)
 	js_set_str(j, "from", from[s->noise.from]);
 	js_set_int(j, "boots", (int64_t)s->noise.boots);
 	js_set_real(j, "log_sd", s->noise.log_sd);
+	if (*s->noise.why) {
+		js_set_str(j, "why", s->noise.why);
+	}
 	double half = runs_boots_detectable(s->study.boots, s->noise.log_sd, 0.5);
 	if (!isinf(half)) {
 		js_set_real(j, "ratio_half", half);

@@ -60,26 +60,49 @@ static double pool_sd(const struct pool *p)
 	return p->degrees ? sqrt(p->squares / (double)p->degrees) : NAN;
 }
 
+static int by_text(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* How many different ones are among N; sorts them. */
+static size_t distinct(const char **boot, size_t n)
+{
+	size_t found = 0;
+	sort_array(boot, n, sizeof(*boot), by_text);
+	for (size_t i = 0; i < n; i++) {
+		found += !i || strcmp(boot[i - 1], boot[i]) != 0;
+	}
+	return found;
+}
+
 static void judge(struct value *v, size_t n, struct runs_floor *ret)
 {
 	struct pool boots = {0}, runs = {0};
-	size_t of_label = 0;
+	_cleanup_free_ const char **used = xcalloc(MAX(n, 1), sizeof(*used));
+	size_t nused = 0, of_label = 0;
+	double sum = 0;
 	sort_array(v, n, sizeof(*v), by_label_and_boot);
 	*ret = (struct runs_floor){.runs = n};
 	for (size_t i = 0; i < n; i++) {
 		bool last = i + 1 == n;
+		sum += v[i].log_band;
 		pool_add(&runs, v[i].log_band);
 		if (last || by_label_and_boot(&v[i], &v[i + 1]) != 0) {
 			pool_add(&boots, pool_close(&runs));
-			ret->boots++;
-			of_label++;
+			used[nused + of_label++] = v[i].boot;
 			ret->most = MAX(ret->most, of_label);
 		}
 		if (last || strcmp(v[i].label, v[i + 1].label) != 0) {
 			pool_close(&boots);
+			/* A label with one boot says nothing of how boots differ. */
+			nused += of_label > 1 ? of_label : 0;
 			of_label = 0;
 		}
 	}
+	/* Each of a band's two quantiles is off by up to a bucket, evenly: w / sqrt(12) of one. */
+	ret->resolution = exp(-sum / (double)n) / (1 << RUNS_HIST_TENTH_PCT) / sqrt(24);
+	ret->boots = distinct(used, nused);
 	ret->between_boots = pool_sd(&boots);
 	ret->within_boot = pool_sd(&runs);
 }
@@ -134,27 +157,33 @@ int runs_floor_load(
 	return r ? r : floor_of(s, &l, like, ret, why);
 }
 
-int runs_floor_study(struct runs_store *s, int64_t study, const struct runs_info *like,
-	struct runs_noise *ret, struct why *why)
+struct runs_noise runs_noise_assumed(const char *why)
+{
+	struct runs_noise n = {.from = RUNS_NOISE_ASSUMED, .log_sd = assumed};
+	text_copy(n.why, sizeof(n.why), why);
+	return n;
+}
+
+void runs_floor_study(
+	struct runs_store *s, int64_t study, const struct runs_info *like, struct runs_noise *ret)
 {
 	_cleanup_runs_ struct runs_list filed = {0};
 	struct runs_floor f;
+	struct why why;
 	enum runs_noise_from from = RUNS_NOISE_STUDY;
-	int r = runs_study_runs(s, study, 0, &filed, why);
+	int r = runs_study_runs(s, study, 0, &filed, &why);
 	if (!r) {
-		r = floor_of(s, &filed, like, &f, why);
+		r = floor_of(s, &filed, like, &f, &why);
 	}
 	if (!r && f.most < RUNS_NOISE_BOOTS) {
 		from = RUNS_NOISE_STORE;
-		r = runs_floor_load(s, like, &f, why);
+		r = runs_floor_load(s, like, &f, &why);
 	}
-	if (r) {
-		return r;
-	}
-	if (f.most < RUNS_NOISE_BOOTS || isnan(f.between_boots)) {
-		*ret = (struct runs_noise){RUNS_NOISE_ASSUMED, 0, assumed};
+	if (r || f.most < RUNS_NOISE_BOOTS || isnan(f.between_boots)) {
+		*ret = runs_noise_assumed(r ? why.text : "");
 	} else {
-		*ret = (struct runs_noise){from, f.boots, f.between_boots};
+		*ret = (struct runs_noise){.from = from,
+			.boots = f.boots,
+			.log_sd = fmax(f.between_boots, f.resolution)};
 	}
-	return 0;
 }

@@ -146,4 +146,16 @@ expect 0 'filed as A' study run once --side A
 boot d10 powersave
 expect 0 'did-not-start: black screen' study run once --side B --did-not-start 'black screen'
 expect 2 'B did not start in 1 of 1 boots' study report once
+
+# A run of nobody's study is damaged: the plan's noise is assumed then, and nothing else changes.
+if command -v python3 >/dev/null; then
+    python3 -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("UPDATE rollups SET hist = ? WHERE run IN (SELECT id FROM runs WHERE label LIKE ?)", (b"\xff", "gov/%"))
+d.commit()' "$dir/data/barscope/barscope.db"
+    expect 0 'holds a damaged histogram' study status once
+    expect 0 '"from": "assumed"' study status once --json
+    boot d11 powersave
+    expect 0 'filed as A: measured' study run once --side A
+fi
 exit $bad
