@@ -346,7 +346,7 @@ static int check_all(const struct cmd_stress_options *o)
 			"--record: with --device all a label has 57 bytes at most, '-alone' behind it");
 	}
 	if (o->samples || o->sweep || *c->script || c->lock_mhz || c->inject || c->fill_permille ||
-		c->fill_bytes || !strcmp(c->backend, "cpu")) {
+		c->fill_bytes || c->watch_gaps || !strcmp(c->backend, "cpu")) {
 		return cmd_usage_error("stress",
 			"--device all is for cuda, and goes with --seconds, --shape, --dtype, --mode, "
 			"--paced, --record and --json");

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "stress/worker.h"
 
 enum { THREADS = 64, CPUS = 256, STAT_BYTES = 1 << 16 };
 static const uint64_t period_ns = 50000000;
@@ -28,7 +29,8 @@ static const double foreign_share = 0.2;
 struct thread {
 	long tid;
 	uint64_t ran, waited, faults;
-	int cpu; /* -1: not pinned */
+	int cpu;     /* -1: not pinned */
+	bool helper; /* launches nothing */
 };
 
 /* One CPU's line of /proc/stat (ticks). */
@@ -121,6 +123,20 @@ static bool parse_stat(const char *text, char *ret_state, uint64_t *ret_faults)
 	return true;
 }
 
+/* The name stands between the first '(' and the last ')'. */
+static bool is_helper(const char *stat)
+{
+	static const char *const name[] = {STRESS_GAPS_THREAD, STRESS_TELEMETRY_THREAD};
+	const char *from = strchr(stat, '('), *to = strrchr(stat, ')');
+	for (size_t i = 0; from && to && i < ARRAY_LEN(name); i++) {
+		size_t n = strlen(name[i]);
+		if ((size_t)(to - from) == n + 1 && !memcmp(from + 1, name[i], n)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool read_thread(struct runs_hostwatch *w, pid_t pid, struct thread *t)
 {
 	char path[64], state;
@@ -133,11 +149,13 @@ static bool read_thread(struct runs_hostwatch *w, pid_t pid, struct thread *t)
 	t->ran = ran;
 	t->waited = waited;
 	t->faults = 0;
+	t->helper = false;
 	/* The worker pins its threads when it makes them: asked while it is young. */
 	t->cpu = old && old->cpu >= 0 ? old->cpu : pinned_cpu(w, pid, t->tid);
 	snprintf(path, sizeof(path), "proc/%ld/task/%ld/stat", (long)pid, t->tid);
 	if (read_text(w, path) > 0) {
 		parse_stat(w->buf, &state, &t->faults);
+		t->helper = is_helper(w->buf);
 	}
 	return true;
 }
@@ -210,15 +228,14 @@ static void add(struct list *l, const char *source, int64_t code, double value)
 	}
 }
 
-/* Those that launch: the pinned ones, or all where none is. */
+/* Those that launch: the pinned ones, or all where none is; never a helper. */
 static bool is_timed(const struct reading *r, const struct thread *t)
 {
+	bool pinned = false;
 	for (size_t i = 0; i < r->nthread; i++) {
-		if (r->thread[i].cpu >= 0) {
-			return t->cpu >= 0;
-		}
+		pinned = pinned || (r->thread[i].cpu >= 0 && !r->thread[i].helper);
 	}
-	return true;
+	return !t->helper && (t->cpu >= 0 || !pinned);
 }
 
 static void compare_threads(struct runs_hostwatch *w, struct list *l)
@@ -274,7 +291,7 @@ static void compare_foreign(struct runs_hostwatch *w, struct list *l)
 		return;
 	}
 	for (size_t i = 0; i < b->nthread; i++) {
-		if (b->thread[i].cpu >= 0) {
+		if (b->thread[i].cpu >= 0 && !b->thread[i].helper) {
 			worst = fmax(worst, foreign_on(w, a, b, b->thread[i].cpu));
 		}
 	}

@@ -5,8 +5,8 @@
  * (an SMI), the hypervisor or a long interrupt had it. Firmware stops all cores at once, so what
  * one core sees holds for the timed ones.
  *
- * The thread has idle priority and stays off the cores that launch, but it keeps a core awake:
- * opt-in. One owner, the engine's thread, besides the thread itself.
+ * The thread has idle priority and stays off the cores that launches are pinned to, but it keeps a
+ * core awake: opt-in. One owner, the engine's thread, besides the thread itself.
  */
 #pragma once
 
@@ -36,8 +36,9 @@ struct stress_gaps;
 
 /*
  * Starts the thread. HOST: as it was before this process was pinned; THREADS: the CPU back end's,
- * which launch on the last of HOST's CPUs, or 0; INTO: where the events go, the thread is its
- * producer. -EBUSY: no core is left. Errors with why.
+ * which launch on the last of HOST's CPUs, or 0 where one thread launches that is not pinned (the
+ * watcher's idle priority lets it pass); INTO: where the events go, the thread is its producer.
+ * -EBUSY: no core is left. Errors with why.
  */
 int stress_gaps_start(const struct stress_host *host, uint32_t threads, struct stress_ring *into,
 	struct stress_gaps **ret, struct why *why);

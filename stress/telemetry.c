@@ -457,7 +457,7 @@ static void *thread_main(void *data)
 {
 	struct stress_telemetry *t = data;
 
-	pthread_setname_np(pthread_self(), "telemetry");
+	pthread_setname_np(pthread_self(), STRESS_TELEMETRY_THREAD);
 	const uint64_t from = begin(t);
 	const bool ready = prepare(t);
 

@@ -47,6 +47,10 @@ enum stress_inject {
 
 enum { STRESS_DELAY_NS = 50000 };
 
+/* The worker's threads that launch nothing, as /proc/PID/task/TID/comm names them. */
+#define STRESS_GAPS_THREAD      "gaps"
+#define STRESS_TELEMETRY_THREAD "telemetry"
+
 struct stress_config {
 	char backend[16]; /* "cpu", "cuda", "script"; "" or "auto": the best there is */
 	char device[24];  /* cuda: PCI address; "" the first */

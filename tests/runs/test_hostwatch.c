@@ -216,6 +216,37 @@ static void only_threads_that_launch_count(void **state)
 	runs_hostwatch_destroy(w);
 }
 
+/* Neither the watcher for gaps, pinned where one core is spare, nor the readings' thread. */
+static void the_workers_own_helpers_count_never(void **state)
+{
+	static const char *const name[] = {"gaps", "telemetry"};
+	const struct place *p = *state;
+	for (int pinned = 0; pinned < 2; pinned++) {
+		struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+		struct runs_event e[RUNS_HOSTWATCH_EVENTS];
+		struct counters c = {.state = 'R', .khz = 3000000, .free = !pinned};
+		uint64_t now = 1000000000;
+		write_proc(p, &c);
+		place_file(p, "proc/70/task/72/status",
+			pinned ? "Name:\tx\nCpus_allowed_list:\t0\n"
+			       : "Name:\tx\nCpus_allowed_list:\t0-1\n");
+		for (unsigned long long k = 0; k < 8; k++) {
+			char s[96];
+			snprintf(s, sizeof(s), "1000 %llu 12\n", k * 40000000);
+			place_file(p, "proc/70/task/72/schedstat", s);
+			snprintf(s, sizeof(s),
+				"72 (%s) S 1 70 70 0 -1 64 %llu 0 0 0 1 1 0 0 20 0\n",
+				name[k % 2 && !pinned], k * 9000);
+			place_file(p, "proc/70/task/72/stat", s);
+			assert_int_equal(step(p, w, &c, &now, e), 0);
+		}
+		c.waited[1] += 40000000;
+		assert_int_equal(step(p, w, &c, &now, e), 1);
+		assert_string_equal(e[0].source, "preempted");
+		runs_hostwatch_destroy(w);
+	}
+}
+
 static void a_process_that_is_gone(void **state)
 {
 	const struct place *p = *state;
@@ -286,6 +317,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			others_on_a_timed_core_are_foreign_load, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_threads_that_launch_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_workers_own_helpers_count_never, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_is_gone, setup, teardown),
 		cmocka_unit_test(the_real_proc_is_read),
 	};

@@ -97,6 +97,14 @@ static void the_thread_starts_and_ends(void **state)
 	assert_int_equal(stress_gaps_start(&host, host.cpus, &in, &g, &why), -EBUSY);
 	assert_non_null(strstr(why.text, "no core is left"));
 	assert_null(g);
+	/* One thread launches wherever it is put: a single core is none to spare. */
+	const struct stress_host single = {.cpus = 1};
+	assert_int_equal(stress_gaps_start(&single, 0, &in, &g, &why), -EBUSY);
+	const struct stress_host granted = {.cpus = 16, .quota = 2};
+	assert_int_equal(stress_gaps_start(&granted, 2, &in, &g, &why), -EBUSY);
+	if (host.cpus < 2) {
+		skip();
+	}
 	assert_int_equal(stress_gaps_start(&host, 0, &in, &g, &why), 0);
 	for (unsigned i = 0; i < 20; i++) {
 		size_t n = stress_ring_pop(&out, e, 64);
