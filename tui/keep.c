@@ -126,11 +126,18 @@ unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_
 		k->baseline.stored = done == 1;
 		news |= done == 1 ? TUI_KEEP_MARKED : TUI_KEEP_UNMARKED;
 	}
-	done = poll_ticket(k, &k->end_ticket);
-	if (done) {
-		news |= done == 1 ? TUI_KEEP_STORED : TUI_KEEP_NOT_STORED;
-	}
 	return news;
+}
+
+int tui_keep_ended(struct tui_keep *k, char ret_label[64])
+{
+	struct tui_ending *first = &k->ending[0];
+	int done = k->nending ? poll_ticket(k, &first->ticket) : 0;
+	if (done) {
+		text_copy(ret_label, sizeof(first->label), first->label);
+		memmove(first, first + 1, --k->nending * sizeof(*first));
+	}
+	return done;
 }
 
 void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, const char *dtype)
@@ -210,6 +217,10 @@ int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_c
 		why_set(why, "a run is being recorded already");
 		return -EBUSY;
 	}
+	if (k->nending == TUI_ENDINGS) {
+		why_set(why, "the disk is slow: %d runs wait to be stored", TUI_ENDINGS);
+		return -EBUSY;
+	}
 	k->session = runs_session_begin(k->recorder, label, c, 0, false, NULL);
 	text_copy(k->label, sizeof(k->label), label);
 	k->since_ns = now_ns;
@@ -221,7 +232,9 @@ void tui_keep_stop(struct tui_keep *k, const struct stress_status *st, enum runs
 	const char *reason)
 {
 	if (k->session) {
-		k->end_ticket = runs_session_end(k->session, st, state, reason);
+		struct tui_ending *e = &k->ending[k->nending++]; /* tui_keep_record() left room */
+		e->ticket = runs_session_end(k->session, st, state, reason);
+		text_copy(e->label, sizeof(e->label), k->label);
 		k->session = NULL;
 	}
 }

@@ -26,6 +26,13 @@ struct tui_baseline {
 	struct tui_changes env; /* kernel, driver, governor … then and now */
 };
 
+/* A run whose end the store has not confirmed yet. */
+struct tui_ending {
+	uint64_t ticket;
+	char label[64];
+};
+enum { TUI_ENDINGS = 8 };
+
 struct tui_keep {
 	struct runs_recorder *recorder; /* NULL: none; why says so */
 	struct runs_session *session;   /* what runs is being recorded; NULL: it is not */
@@ -34,8 +41,10 @@ struct tui_keep {
 	struct runs_recorder_state state;
 	struct why why;
 	struct tui_baseline baseline;
-	uint64_t mark_ticket, load_ticket, end_ticket; /* under way; 0: none */
-	char asked[64];                                /* what the last load asked for */
+	uint64_t mark_ticket, load_ticket;     /* under way; 0: none */
+	char asked[64];                        /* what the last load asked for */
+	struct tui_ending ending[TUI_ENDINGS]; /* oldest first */
+	size_t nending;
 };
 
 /* STORE NULL: the user's own. NONE: keep nothing. Without a store the screen works on and says
@@ -48,16 +57,18 @@ int tui_keep_fd(const struct tui_keep *k); /* -1: no recorder */
 
 enum tui_keep_news {
 	TUI_KEEP_NOTHING = 0,
-	TUI_KEEP_CHANGED = 1,     /* the state */
-	TUI_KEEP_LOADED = 2,      /* a baseline of before is there */
-	TUI_KEEP_MARKED = 4,      /* the mark is on the disk */
-	TUI_KEEP_UNMARKED = 8,    /* it could not be stored: why */
-	TUI_KEEP_STORED = 16,     /* the run that was recorded is on the disk, to its end */
-	TUI_KEEP_NOT_STORED = 32, /* it is not, or not to its end: why */
+	TUI_KEEP_CHANGED = 1,  /* the state */
+	TUI_KEEP_LOADED = 2,   /* a baseline of before is there */
+	TUI_KEEP_MARKED = 4,   /* the mark is on the disk */
+	TUI_KEEP_UNMARKED = 8, /* it could not be stored: why */
 };
 /* A mask of news. On LOADED, *ret_record is the machine then (a capture; owned by K until the
  * next load), NULL when none was kept. */
 unsigned tui_keep_poll(struct tui_keep *k, const char **ret_record, size_t *ret_len);
+
+/* The oldest run that was stopped and whose fate is decided since, each once: 1: it is on the disk
+ * to its end, negative errno: it is not, or not to its end (why); *ret_label is which. 0: none. */
+int tui_keep_ended(struct tui_keep *k, char ret_label[64]);
 
 /* Asks for the newest baseline of this configuration; "" or NULL: any. Once per configuration. */
 void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, const char *dtype);

@@ -370,6 +370,23 @@ static void ask_baseline(struct tui_app *a)
 	tui_keep_ask(k, backend, info.shape, info.dtype);
 }
 
+/* The next message takes the place of the one before: what failed is an event too. */
+static void tell_endings(struct tui_app *a)
+{
+	struct tui_keep *k = &a->keep;
+	char label[sizeof(k->label)];
+	for (int done; (done = tui_keep_ended(k, label));) {
+		if (done > 0) {
+			tui_app_say(a, TUI_TONE_GOOD, "the run is stored as '%s'", label);
+			a->library.loaded = false; /* there is one more */
+			continue;
+		}
+		tui_app_event(a, TUI_TONE_BAD, "'%s' could not be stored", label);
+		tui_app_say(a, TUI_TONE_BAD, "the run '%s' could not be stored: %s", label,
+			k->why.text);
+	}
+}
+
 static void tick_store(struct tui_app *a)
 {
 	struct tui_keep *k = &a->keep;
@@ -391,13 +408,7 @@ static void tick_store(struct tui_app *a)
 	if (news & TUI_KEEP_UNMARKED) {
 		tui_app_say(a, TUI_TONE_BAD, "the baseline could not be stored: %s", k->why.text);
 	}
-	if (news & TUI_KEEP_STORED) {
-		tui_app_say(a, TUI_TONE_GOOD, "the run is stored as '%s'", k->label);
-		a->library.loaded = false; /* there is one more */
-	}
-	if (news & TUI_KEEP_NOT_STORED) {
-		tui_app_say(a, TUI_TONE_BAD, "the run could not be stored: %s", k->why.text);
-	}
+	tell_endings(a);
 	if (news & TUI_KEEP_CHANGED) {
 		a->dirty = true;
 		if (k->state.phase != RUNS_REC_OPENING) {

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said of stored runs when the disk is slow, or not there. */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "runs/recorder.h"
+#include "scene.h"
+
+/* A slow disk: no run begins before a byte is written here. */
+static int gate[2];
+
+static int wait_at_gate(
+	const char *root, bool with_log, bool wake, char **ret, size_t *ret_len, struct why *why)
+{
+	char c;
+	(void)root, (void)with_log, (void)wake, (void)ret, (void)ret_len;
+	why_set(why, "no machine");
+	return read(gate[0], &c, 1) == 1 ? -1 : -2;
+}
+
+static void record(struct tui_app *a, const char *label)
+{
+	struct why why = {""};
+	if (tui_keep_record(&a->keep, label, &a->live.config, a->now_ns, &why) < 0) {
+		fail_msg("%s: %s", label, why.text);
+	}
+}
+
+static void stop(struct tui_app *a)
+{
+	tui_keep_stop(&a->keep, &a->live.status, RUNS_STOPPED, "");
+}
+
+static void attach(struct tui_app *a, const char *path, runs_capture_fn *capture)
+{
+	const struct runs_recorder_options o = {.path = path, .capture = capture};
+	struct why why = {""};
+	if (runs_recorder_create(&o, &a->keep.recorder, &why) < 0) {
+		fail_msg("%s", why.text);
+	}
+}
+
+/* Goes on until N runs are still undecided. */
+static void until(struct tui_app *a, size_t n)
+{
+	for (uint64_t end = clock_ns() + 60000000000u; a->keep.nending > n;) {
+		struct pollfd p = {.fd = tui_keep_fd(&a->keep), .events = POLLIN};
+		assert_true(clock_ns() < end);
+		poll(&p, 1, 1000);
+		tui_app_tick(a, a->now_ns + 1);
+	}
+	assert_int_equal(a->keep.nending, n);
+}
+
+/* Each run is told by its own name, whatever is recorded by then. */
+static void runs_are_told_by_name(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/barscope-keep-XXXXXX", path[64], name[8];
+	struct why why = {""};
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s.db", dir);
+	assert_int_equal(pipe(gate), 0);
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	attach(a, path, wait_at_gate);
+
+	record(a, "one");
+	stop(a);
+	record(a, "two");
+	tui_app_tick(a, a->now_ns + 1);
+	assert_null(strstr(a->message.text, "stored"));
+	assert_int_equal(write(gate[1], "x", 1), 1);
+	until(a, 0);
+	assert_string_equal(a->message.text, "the run is stored as 'one'");
+	assert_non_null(a->keep.session); /* "two" is recorded still */
+
+	stop(a);
+	for (int i = 3; i < TUI_ENDINGS + 2; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		record(a, name);
+		stop(a);
+	}
+	assert_int_equal(
+		tui_keep_record(&a->keep, "one more", &a->live.config, a->now_ns, &why), -EBUSY);
+	assert_non_null(strstr(why.text, "the disk is slow"));
+	assert_int_equal(write(gate[1], "x", 1), 1);
+	until(a, TUI_ENDINGS - 1);
+	assert_string_equal(a->message.text, "the run is stored as 'two'");
+	assert_int_equal(write(gate[1], "xxxxxxxx", TUI_ENDINGS - 1), TUI_ENDINGS - 1);
+	until(a, 0);
+	snprintf(path, sizeof(path), "the run is stored as '%s'", name);
+	assert_string_equal(a->message.text, path);
+	scene_destroy(s);
+	close(gate[0]);
+	close(gate[1]);
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	assert_int_equal(system(path), 0);
+}
+
+/* The second failure takes the first one's place in the status line, and not in the lane. */
+static void every_failure_is_told(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	attach(a, "/proc/nowhere/s.db", NULL);
+	record(a, "one");
+	stop(a);
+	record(a, "two");
+	stop(a);
+	until(a, 0);
+	bool told[2] = {false, false};
+	for (size_t i = 0; i < a->nevent; i++) {
+		const char *text = tui_app_event_at(a, i)->text;
+		told[0] |= !strcmp(text, "'one' could not be stored");
+		told[1] |= !strcmp(text, "'two' could not be stored");
+	}
+	assert_true(told[0] && told[1]);
+	assert_non_null(strstr(a->message.text, "the run 'two' could not be stored: "));
+	scene_destroy(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_are_told_by_name),
+		cmocka_unit_test(every_failure_is_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
