@@ -139,27 +139,50 @@ static bool range_in(const char *line, uint64_t *ret_base, uint64_t *ret_limit)
 	return *ret_limit > *ret_base;
 }
 
-const char *pcie_reserved_by(const struct pcie_judge *j)
+/* Does LINE come from driver NAME: "[  112.1] NAME 0000:01:00.0: …"? */
+static bool is_speaker(const char *line, const char *name)
 {
+	struct pcie_addr addr;
+	size_t n = strlen(name);
+
+	for (const char *p = strstr(line, name); n && p; p = strstr(p + 1, name)) {
+		bool begins = p == line || strchr(" \t]", p[-1]);
+		if (begins && p[n] == ' ' && pcie_addr_scan(p + n + 1, &addr) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum pcie_holder pcie_reserved_by(const struct pcie_judge *j, const char **ret_name)
+{
+	const char *line = j->reserved ? pcie_line_text(j->s, j->reserved->line) : "";
+	enum pcie_holder holder = PCIE_HOLDER_UNKNOWN;
 	struct pcie_addr own;
 	uint64_t base, limit;
 
-	if (!j->reserved || !range_in(pcie_line_text(j->s, j->reserved->line), &base, &limit)) {
-		return NULL;
+	if (!range_in(line, &base, &limit)) {
+		return PCIE_HOLDER_UNKNOWN;
 	}
 	for (size_t i = 0; i < j->s->niomem; i++) {
 		const struct pcie_iomem *r = &j->s->iomem[i];
-		if (r->base >= base && r->limit <= limit && pcie_addr_scan(r->name, &own) < 0) {
-			return r->name;
+		if (r->base < base || r->limit > limit || pcie_addr_scan(r->name, &own) > 0) {
+			continue;
 		}
+		bool bound = j->d->have_driver == PCIE_KNOWN && !strcmp(r->name, j->d->driver);
+		if (!bound && !is_speaker(line, r->name)) {
+			*ret_name = r->name;
+			return PCIE_HOLDER_OTHER;
+		}
+		holder = PCIE_HOLDER_DRIVER;
 	}
-	return NULL;
+	return holder;
 }
 
 void pcie_cause_reserved(struct pcie_judge *j)
 {
-	const char *who = pcie_reserved_by(j);
-	if (who) {
+	const char *who;
+	if (pcie_reserved_by(j, &who) == PCIE_HOLDER_OTHER) {
 		pcie_cause_set(j, PCIE_CAUSE_RESOURCE_CONFLICT,
 			"%s holds addresses inside BAR %d, and the driver wants them", who,
 			(int)j->reserved->value);
@@ -170,19 +193,54 @@ void pcie_cause_reserved(struct pcie_judge *j)
 	}
 }
 
-/* The kernel gave the larger BAR a place, and it was lost again: no room is not the reason. */
-static bool had_the_place(const struct pcie_judge *j, uint64_t wanted)
+/* The number of the last line that gives the VRAM BAR a place of WANTED bytes. */
+static bool line_of_place(const struct pcie_judge *j, uint64_t wanted, uint32_t *ret_line)
 {
 	const struct pcie_history *h = j->vram_bar ? j->vram_bar->history : NULL;
 	uint64_t base, limit;
+	bool found = false;
+
 	for (uint32_t i = 0; wanted && h && i < h->nline; i++) {
 		const char *line = pcie_line_text(j->s, h->line[i]);
 		if (strstr(line, "assigned") && !strstr(line, "not assigned") &&
 			range_in(line, &base, &limit) && limit - base + 1 == wanted) {
-			return true;
+			*ret_line = h->line[i];
+			found = true;
 		}
 	}
-	return false;
+	return found;
+}
+
+/* The first line behind AFTER where memory found no place, or WINDOW: a window no claim. */
+static uint32_t first_failure(const struct pcie_judge *j, uint32_t after, bool window)
+{
+	uint32_t first = UINT32_MAX;
+
+	for (size_t i = 0; i < j->s->nhistory; i++) {
+		const struct pcie_history *h = &j->s->history[i];
+		for (uint32_t n = 0; !h->io && (!window || h->window) && n < h->nline; n++) {
+			const char *line = pcie_line_text(j->s, h->line[n]);
+			bool hit = window ? strstr(line, "can't claim") != NULL
+					  : strstr(line, "failed to assign") ||
+						    strstr(line, "can't assign") ||
+						    strstr(line, "no space");
+			if (hit && h->line[n] > after) {
+				first = MIN(first, h->line[n]);
+			}
+		}
+	}
+	return first;
+}
+
+/*
+ * The kernel gave the larger BAR a place, and all others of that resize theirs; then it could
+ * not claim a window: no room is not the reason.
+ */
+static bool had_the_place(const struct pcie_judge *j, uint64_t wanted)
+{
+	uint32_t placed;
+	return line_of_place(j, wanted, &placed) &&
+	       first_failure(j, placed, true) < first_failure(j, placed, false);
 }
 
 /* A larger size was tried, and failed. */
@@ -210,7 +268,7 @@ static void say_tried(struct pcie_judge *j)
 	case PCIE_REFUSED_ROOM:
 		if (had_the_place(j, wanted)) {
 			pcie_cause_set(j, PCIE_CAUSE_KERNEL_REGRESSION,
-				"the kernel had placed the BAR at %s, and then failed to claim its "
+				"the kernel had placed the BAR of %s, and then failed to claim its "
 				"own windows",
 				size);
 		} else {

@@ -166,8 +166,13 @@ enum pcie_refusal {
 enum pcie_refusal pcie_resize_refusal(const struct pcie_judge *j);
 /* The driver that is bound now, or the last one, could not reserve a BAR (rule_claim.c). */
 bool pcie_is_reserved(const struct pcie_judge *j);
-/* Who /proc/iomem shows inside that BAR: "BOOTFB" and the like. NULL: not known. */
-const char *pcie_reserved_by(const struct pcie_judge *j);
+/* Who stands inside that BAR, as /proc/iomem shows. */
+enum pcie_holder {
+	PCIE_HOLDER_UNKNOWN,
+	PCIE_HOLDER_DRIVER, /* nobody but the driver that wants it: it has the BAR now */
+	PCIE_HOLDER_OTHER,  /* "BOOTFB" and the like, RET_NAME, the snapshot's */
+};
+enum pcie_holder pcie_reserved_by(const struct pcie_judge *j, const char **ret_name);
 
 /* The name of source SRC; "?" when nobody is named. */
 const char *pcie_source_name(const struct pcie_snapshot *s, pcie_src src);

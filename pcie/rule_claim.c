@@ -19,6 +19,10 @@ bool pcie_is_reserved(const struct pcie_judge *j)
 	if (!strstr(line, "[mem 0x")) {
 		return false; /* without an address there is nothing to hold */
 	}
+	const char *who;
+	if (pcie_reserved_by(j, &who) == PCIE_HOLDER_DRIVER) {
+		return false; /* it has the BAR by now */
+	}
 	/* Another driver has it now: the line tells of a time before. */
 	return d->have_driver != PCIE_KNOWN || !d->driver[0] || strstr(line, d->driver);
 }
@@ -29,7 +33,8 @@ static void judge_claim(const struct pcie_judge *j, struct pcie_verdict *v)
 		return;
 	}
 	int bar = (int)j->reserved->value;
-	const char *who = pcie_reserved_by(j);
+	const char *who = NULL;
+	pcie_reserved_by(j, &who);
 	bool boot = who && (!strcmp(who, "BOOTFB") || strstr(who, "efifb") ||
 				   strstr(who, "vesafb") || strstr(who, "simple"));
 

@@ -251,6 +251,16 @@ static void claim(void **state)
 	f.s->niomem = 2;
 	expect_of(f.s, "claim", "refused", PCIE_PROVEN, BAD);
 	expect_evidence(f.s, "claim", "B9", "BOOTFB stands inside BAR 1");
+
+	/* What the driver itself holds, bound or gone, is what it wanted: it has it by now. */
+	strcpy(row[1].name, "vfio-pci");
+	expect_of(f.s, "claim", NULL, PCIE_WEAK, GOOD);
+	expect_cause(f.s, PCIE_CAUSE_NONE);
+	f.d->have_driver = PCIE_UNKNOWN;
+	expect_of(f.s, "claim", NULL, PCIE_WEAK, GOOD);
+	strcpy(row[1].name, "vfio");
+	expect_evidence(f.s, "claim", "B9", "vfio stands inside BAR 1");
+	f.d->have_driver = PCIE_KNOWN;
 	f.s->iomem = NULL;
 	f.s->niomem = 0;
 

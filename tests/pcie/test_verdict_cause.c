@@ -104,6 +104,50 @@ static void refused_resizes(void **state)
 	}
 }
 
+/* A larger BAR that was placed, and a window that could not be claimed: no room was not it. */
+static void placed_and_lost(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *failure, *claim;
+		enum pcie_cause cause;
+	} row[] = {
+		{NULL, NULL, PCIE_CAUSE_UNKNOWN},
+		{NULL, "pcieport: bridge window [mem size 0x1000]: can't claim; address conflict",
+			PCIE_CAUSE_KERNEL_REGRESSION},
+		{"xe 0000:01:00.0: BAR 3: failed to assign [mem size 0x02000000]", NULL,
+			PCIE_CAUSE_UNKNOWN},
+		{"xe 0000:01:00.0: BAR 3: failed to assign [mem size 0x02000000]",
+			"pcieport: bridge window [mem size 0x1000]: can't claim; address conflict",
+			PCIE_CAUSE_UNKNOWN},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct fixture f = verdict_machine(HIGH, 256 * MIB);
+		const struct {
+			int dev, bar;
+			const char *line;
+		} said[] = {
+			{f.gpu, 1,
+				"xe 0000:01:00.0: BAR 1: assigned [mem 0x4000000000-0x43ffffffff]"},
+			{f.gpu, 3, row[i].failure},
+			{f.port, -1, row[i].claim},
+		};
+		for (size_t k = 0; k < ARRAY_LEN(said); k++) {
+			if (said[k].line) {
+				struct pcie_history *h = machine_history(f.s, said[k].dev,
+					said[k].bar, said[k].bar < 0, PCIE_FINAL_ASSIGNED);
+				char **line = &f.s->line[h->line[0]];
+				free(*line);
+				*line = strdup(said[k].line);
+			}
+		}
+		machine_said(f.s, PCIE_SAID_RESIZE_FAILED, f.gpu, 16 * GIB,
+			"xe 0000:01:00.0: Failed to resize BAR1 to 16384M (-ENOSPC)");
+		expect_cause(f.s, row[i].cause);
+		pcie_snapshot_destroy(f.s);
+	}
+}
+
 /* What failed decides the advice: a BAR without an address asks for no driver option. */
 static void advice_fits_the_failure(void **state)
 {
@@ -231,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(causes),
 		cmocka_unit_test(refused_resizes),
+		cmocka_unit_test(placed_and_lost),
 		cmocka_unit_test(advice_fits_the_failure),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(the_table),
