@@ -169,6 +169,14 @@ static void print_gpu(const struct page *g, const struct pcie_plan_gpu *gpu)
 	} else if (unplaced) {
 		cmd_append(line, sizeof(line), " has no address");
 	}
+	bool fixed = !gpu->has_current && d->rebar.have == PCIE_ABSENT;
+	if (!gpu->has_target && fixed) {
+		cmd_append(line, sizeof(line),
+			"%s its fixed size is not shown: give it with --size",
+			unplaced ? ";" : ":");
+		cmd_wrapped(g->out, 2, 4, line);
+		return;
+	}
 	if (!gpu->has_target) {
 		cmd_append(line, sizeof(line), "%s %s is known: give one with --size",
 			gpu->has_current || unplaced ? ";" : ":",

@@ -133,7 +133,7 @@ static void find_target(
 	uint64_t tried = tried_size(s, g->dev);
 	if (tried > g->current) {
 		set_target(g, tried, "what was tried");
-	} else if (vram > g->current && (d->rebar.have != PCIE_ABSENT || !g->has_current)) {
+	} else if (vram > g->current && d->rebar.have != PCIE_ABSENT) {
 		uint64_t over = MIB;
 		while (over < vram && over < (uint64_t)1 << 62) {
 			over <<= 1;

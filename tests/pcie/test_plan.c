@@ -463,12 +463,21 @@ static void vram_by_name(void **state)
 	int g = machine_gpu(s, "0000:00:04.0", -1);
 	machine_bar(s, g, 1, 0, 0);
 	strcpy(s->dev[g].name, "GA100 [A100 SXM4 80GB]");
+	s->dev[g].rebar.have = PCIE_UNKNOWN;
 	pcie_snapshot_settle(s);
 	struct pcie_plan *p = plan(s, 0);
 	assert_true(p->gpu[0].has_target && p->gpu[0].target == 128 * GIB);
 	assert_non_null(strstr(p->gpu[0].target_why, "as its name says"));
 	assert_int_equal(p->gpu[0].fit[PCIE_PLAN_TIGHT].block, PCIE_PLAN_APERTURE);
 	pcie_plan_destroy(p);
+
+	/* Without the capability the BAR has one size, which the VRAM does not tell. */
+	s->dev[g].rebar.have = PCIE_ABSENT;
+	p = plan(s, 0);
+	assert_false(p->gpu[0].has_target);
+	pcie_plan_destroy(p);
+
+	s->dev[g].rebar.have = PCIE_UNKNOWN;
 	strcpy(s->dev[0].name, "GA100 [A100]");
 	p = plan(s, 0);
 	assert_false(p->gpu[0].has_target);
