@@ -15,9 +15,10 @@ enum lspci_cap { LIST_NONE, LIST_OTHER, LIST_POWER, LIST_SRIOV, LIST_REBAR, LIST
 /* One device of the text while its lines come in. */
 struct lspci_block {
 	bool open;
-	bool orphan;  /* no header and no command line: whose it is shows later */
-	bool verbose; /* "Control:" or "Flags:" was there: a listing, not an excerpt */
-	bool elided;  /* "...": somebody cut lines out */
+	bool orphan;      /* no header and no command line: whose it is shows later */
+	bool verbose;     /* "Control:" or "Flags:" was there: a listing, not an excerpt */
+	bool elided;      /* "...": somebody cut lines out */
+	bool driver_torn; /* a driver is in use, and its name is not in the text */
 	bool denied;
 	bool no_cap_list; /* "Status: Cap-" */
 	bool caps_ended;  /* something stood behind the last capability */

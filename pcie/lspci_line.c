@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The lines below a header, but for BARs and windows; only those that carry facts are read. */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -293,11 +294,15 @@ static void take_status(struct lspci_block *b, const char *s, pcie_src src)
 	}
 }
 
-/* Is the line no more than one word, as the name of a driver is that was wrapped? */
-static bool is_one_word(const struct pcie_line *l)
+/* Is the line nothing but the name that a module may have? */
+static bool is_module_name(const struct pcie_line *l)
 {
 	const char *s = pcie_skip(l->s);
-	return l->len > 0 && !strpbrk(s, " \t");
+	size_t n = 0;
+	while (isalnum((unsigned char)s[n]) || (n > 0 && s[n] && strchr("_-.", s[n]))) {
+		n++;
+	}
+	return n > 0 && s[n] == '\0';
 }
 
 static size_t take_driver(
@@ -310,17 +315,19 @@ static size_t take_driver(
 	p->b.cap = LIST_OTHER;
 	if (word == WORD_MODULES) {
 		/* modules that could drive it, and no driver that does */
-		if (d->have_driver == PCIE_UNKNOWN && !p->b.elided) {
+		if (d->have_driver == PCIE_UNKNOWN && !p->b.elided && !p->b.driver_torn) {
 			d->have_driver = PCIE_ABSENT;
 			d->driver_src = p->text_src;
 		}
 		return n;
 	}
 	const char *s = pcie_skip(strchr(l->line[at].s, ':') + 1);
-	if (!*s && lspci_is_rest(l, at + 1) && is_one_word(&l->line[at + 1])) {
+	bool folded = p->fold_known && p->fold.column;
+	if (!*s && folded && lspci_is_rest(l, at + 1) && is_module_name(&l->line[at + 1])) {
 		s = pcie_skip(l->line[at + 1].s);
 		n++;
 	}
+	p->b.driver_torn = !*s;
 	const char *base = strrchr(s, '\\'); /* lspci on Windows names a path */
 	if (*s) {
 		d->have_driver = PCIE_KNOWN;

@@ -338,6 +338,15 @@ static void prose_is_no_rest(void **state)
 	assert_int_not_equal(find(s, 1, 0, 0)->have_driver, PCIE_KNOWN);
 	assert_string_equal(find(s, 2, 0, 0)->driver, "nvidia");
 	pcie_snapshot_destroy(s);
+
+	/* A word below is no name where no column is; and a driver is in use all the same. */
+	s = scan("01:00.0 VGA compatible controller: Foo\n"
+		 "\tKernel driver in use:\n"
+		 "EDIT\n"
+		 "\tKernel modules: nvidia\n");
+	assert_int_equal(find(s, 1, 0, 0)->have_driver, PCIE_UNKNOWN);
+	assert_string_equal(find(s, 1, 0, 0)->driver, "");
+	pcie_snapshot_destroy(s);
 }
 
 int main(void)
