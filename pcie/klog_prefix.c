@@ -259,6 +259,59 @@ static bool kernel_tag(const char **p, struct klog_stamp *stamp)
 	return true;
 }
 
+/*
+ * A date in another language, as strftime() writes it: "Mär 05 10:11:12", "3月  5 10:11:12", "Di
+ * Mär  5 10:11:12". Words of any kind up to a time with seconds; one of them has a letter.
+ */
+static bool foreign_time(const char **p)
+{
+	enum { WORDS = 4, LONGEST = 20 };
+	const char *s = *p;
+	bool named = false;
+
+	for (int n = 0; n <= WORDS; n++) {
+		const char *t = s;
+		if (n > 0 && clock_time(&t) && t - s >= 8) {
+			*p = t;
+			return named;
+		}
+		for (t = s; (unsigned char)*t > ' ' && *t != '[' && *t != ']'; t++) {
+			named = named || letter(*t) || (unsigned char)*t >= 0x80;
+		}
+		if (t == s || *t != ' ' || t - s > LONGEST) {
+			return false;
+		}
+		klog_blanks(&t);
+		s = t;
+	}
+	return false;
+}
+
+/* Such a date before "kernel:", or with its year in a bracket (dmesg -T). */
+static bool foreign_prefix(const char **p, struct klog_stamp *stamp)
+{
+	const char *s = *p;
+	if (*s != '[') {
+		if (!foreign_time(&s) || *s != ' ') {
+			return false;
+		}
+		klog_blanks(&s);
+		if (!kernel_tag(&s, stamp)) {
+			return false;
+		}
+		*p = s;
+		return true;
+	}
+	s++;
+	klog_blanks(&s);
+	if (!foreign_time(&s) || *s++ != ' ' || !digits(&s, 4) || *s != ']') {
+		return false;
+	}
+	stamp->any = stamp->kernel = true;
+	*p = s + 1;
+	return true;
+}
+
 /* "kern  :info  :" of dmesg -x. */
 static bool facility(const char **p)
 {
@@ -386,7 +439,7 @@ size_t klog_prefix(const char *s, struct klog_stamp *ret)
 		} else {
 			found = (letter(*p) || *p == '/' || *p == '.') && word_prefix(&p, ret);
 		}
-		if (!found) {
+		if (!found && !(i == 0 && foreign_prefix(&p, ret))) {
 			break;
 		}
 		klog_blanks(&p);
