@@ -198,6 +198,9 @@ static bool other_identity(const struct pcie_device *a, const struct pcie_device
 	if (ids && a->device && b->device) {
 		return a->device != b->device;
 	}
+	if (!strcmp(a->name, b->name)) {
+		return false;
+	}
 	struct lspci_squeezed x = {.len = 0}, y = {.len = 0};
 	lspci_squeeze(&x, a->name);
 	lspci_squeeze(&y, b->name);
@@ -238,18 +241,17 @@ static int count_type(const struct pcie_device *d, const struct pcie_bar *b, int
 static const struct pcie_bar *counterpart(
 	const struct pcie_device *d, const struct pcie_bar *b, const struct pcie_device *by)
 {
+	for (int i = 0; i < d->nbar && b->index >= 0; i++) {
+		if (d->bar[i].index == b->index && is_listed(&d->bar[i])) {
+			return &d->bar[i];
+		}
+	}
 	int before, none, at = 0;
 	bool order = count_type(by, b, &before) == count_type(d, b, &none);
 	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *a = &d->bar[i];
-		if (!is_listed(a)) {
-			continue;
-		}
-		if (a->index >= 0 && b->index >= 0) {
-			if (a->index == b->index) {
-				return a;
-			}
-		} else if (same_type(a, b) && at++ == before && order) {
+		if (is_listed(a) && (a->index < 0 || b->index < 0) && same_type(a, b) &&
+			at++ == before && order) {
 			return a;
 		}
 	}

@@ -8,6 +8,7 @@
 #include "pcie/cmdline_option.h"
 #include "pcie/gpu_kind.h"
 #include "pcie/merge_int.h"
+#include "pcie/smi.h"
 #include "pcie/witness.h"
 
 enum { NO_LOG = 255 }; /* no source has this number */
@@ -153,6 +154,38 @@ static bool *find_stale(struct merge *m)
 	return stale;
 }
 
+/* nvidia-smi's BAR1 in D, of which only the length is known. */
+static struct pcie_bar *find_bar1(const struct pcie_snapshot *names, struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		struct pcie_bar *b = &d->bar[i];
+		if (b->kind == PCIE_BAR_NORMAL && b->index < 0 && b->have == PCIE_KNOWN &&
+			b->has_size && !b->has_base && !b->is64_known &&
+			!strcmp(names->source[b->src], PCIE_SOURCE_SMI)) {
+			return b;
+		}
+	}
+	return NULL;
+}
+
+/* One witness has nvidia-smi's BAR1, the other the BAR itself, which counts. */
+static void compare_bar1(struct merge *m, int dev, struct pcie_device *from)
+{
+	struct pcie_device *into = &m->into->dev[dev], *by = into;
+	struct pcie_bar *said = find_bar1(m->into, from);
+	if (!said) {
+		said = find_bar1(m->into, into);
+		by = from;
+	}
+	int i = said && !into->mig && !from->mig ? pcie_device_vram_bar(by) : -1;
+	const struct pcie_bar *is = i >= 0 ? &by->bar[i] : NULL;
+	if (is && is->have == PCIE_KNOWN && is->has_size && is->src != said->src &&
+		is->size != said->size) {
+		pcie_smi_note_bar1(m->into, dev, said->size, is->size);
+		said->have = PCIE_UNKNOWN;
+	}
+}
+
 static void merge_devices(struct merge *m)
 {
 	bool *stale = find_stale(m);
@@ -162,6 +195,7 @@ static void merge_devices(struct merge *m)
 		struct pcie_device from;
 		prepare(m, i, &from);
 		if (m->dev[i] >= 0) {
+			compare_bar1(m, m->dev[i], &from);
 			merge_device(&m->into->dev[m->dev[i]], &from, m->log, stale[i]);
 			continue;
 		}

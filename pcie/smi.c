@@ -159,6 +159,15 @@ static void take_vram(struct reader *r, uint64_t bytes, const char *what)
 	r->said++;
 }
 
+void pcie_smi_note_bar1(struct pcie_snapshot *s, int dev, uint64_t said, uint64_t is)
+{
+	char a[TEXT_SIZE_MAX], b[TEXT_SIZE_MAX];
+	pcie_snapshot_note(s, dev,
+		"nvidia-smi gives BAR1 as %s, the BAR itself is %s: two states, the BAR's own length "
+		"counts",
+		text_size(said, a), text_size(is, b));
+}
+
 /* BAR1 is the BAR that maps VRAM, whatever its PCI number. */
 static void take_bar1(struct reader *r, uint64_t bytes)
 {
@@ -169,10 +178,7 @@ static void take_bar1(struct reader *r, uint64_t bytes)
 	r->said++;
 	if (b && b->have == PCIE_KNOWN && b->has_size && b->src != r->src) {
 		if (b->size != bytes && !r->in_mig) {
-			char said[TEXT_SIZE_MAX], is[TEXT_SIZE_MAX];
-			pcie_snapshot_note(r->s, r->dev,
-				"nvidia-smi gives BAR1 as %s, the BAR itself is %s: two states",
-				text_size(bytes, said), text_size(b->size, is));
+			pcie_smi_note_bar1(r->s, r->dev, bytes, b->size);
 		}
 		return;
 	}

@@ -11,6 +11,9 @@
 #include "pcie/lines.h"
 #include "pcie/snapshot.h"
 
+/* The name of the source of what it says. */
+#define PCIE_SOURCE_SMI "nvidia-smi"
+
 /* Does S (leading blanks allowed) begin such a text, or a part of it? */
 bool pcie_smi_is_start(const char *s);
 
@@ -23,3 +26,6 @@ bool pcie_smi_is_start(const char *s);
  * GPU, or about none. Returns the number of lines that said something.
  */
 size_t pcie_smi_parse(struct pcie_snapshot *s, const struct pcie_lines *lines, pcie_src src);
+
+/* SAID, the length of BAR1 by nvidia-smi, is not the one of the BAR itself, IS. */
+void pcie_smi_note_bar1(struct pcie_snapshot *s, int dev, uint64_t said, uint64_t is);

@@ -16,6 +16,7 @@
 #include "pcie/lspci.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
+#include "pcie/text_doubt.h"
 #include "pcie/witness.h"
 #include "pcie/xorg.h"
 
@@ -313,7 +314,7 @@ static void read_sections(struct route *r)
 	merge_lines(s, &r->to.xorg, "Xorg.log", pcie_xorg_parse);
 	merge_lines(s, &r->to.lshw, "lshw", pcie_lshw_parse);
 	if (r->to.smi.n > 0) {
-		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, "nvidia-smi"));
+		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, PCIE_SOURCE_SMI));
 	}
 	if (r->to.iomem) {
 		pcie_iomem_finish(s, pcie_snapshot_source(s, "/proc/iomem"));
@@ -326,6 +327,16 @@ static bool is_empty(const struct pcie_snapshot *s)
 	return s->ndev == 0 && s->naperture == 0 && s->nhistory == 0 && s->nstatement == 0 &&
 	       s->have_iomem == PCIE_UNKNOWN && s->host.have_kernel == PCIE_UNKNOWN &&
 	       s->host.have_cmdline == PCIE_UNKNOWN && s->host.have_dmi == PCIE_UNKNOWN;
+}
+
+static bool has_gpu(const struct pcie_snapshot *s)
+{
+	for (size_t i = 0; i < s->ndev; i++) {
+		if (pcie_device_is_gpu(&s->dev[i])) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int pcie_text_scan(
@@ -346,10 +357,19 @@ int pcie_text_scan(
 		pcie_snapshot_note(
 			s, -1, "the text is too long, or has a line that is: a part was not read");
 	}
+	pcie_text_doubt(s);
 	pcie_lspci_destroy(r.lspci);
 	sections_finish(&r.to);
 	pcie_cleaner_close(cleaner);
 
+	if (!has_gpu(s) && pcie_text_lost_address(data, len)) {
+		pcie_snapshot_destroy(s);
+		why_set(why,
+			"%s: looks like lspci or a kernel log, but the address of its GPU cannot be "
+			"read (recognised from a picture, or without its line ends)",
+			name);
+		return -ENODATA;
+	}
 	if (is_empty(s)) {
 		pcie_snapshot_destroy(s);
 		why_set(why,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts that cannot be of one machine or one moment, and texts of which a part is not readable. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,6 +192,82 @@ static void sizes_with_a_remark(void **state)
 	}
 }
 
+#define SMI_256M                                                                                   \
+	"==============NVSMI LOG==============\n\nAttached GPUs : 1\nGPU 00000000:01:00.0\n"       \
+	"    BAR1 Memory Usage\n        Total                             : 256 MiB\n"
+
+/* nvidia-smi of another boot, in a text of its own, before or behind the listing. */
+static void bar1_of_another_boot(void **state)
+{
+	(void)state;
+	for (int order = 0; order < 2; order++) {
+		struct pcie_snapshot *s = scan(order ? SMI_256M : HEALTHY);
+		struct pcie_snapshot *from = scan(order ? HEALTHY : SMI_256M);
+		assert_int_equal(pcie_merge(s, from), 0);
+		const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+		assert_int_equal(d->nbar, 3);
+		assert_true(has_bar(d, 0xf800000000, UINT64_C(32) << 30));
+		assert_int_equal(notes_with(s, "nvidia-smi gives BAR1 as 256 MiB"), 1);
+		pcie_snapshot_destroy(from);
+		pcie_snapshot_destroy(s);
+	}
+}
+
+static void ranges_of_two_states(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(
+		RTX_4090 "\tRegion 1: Memory at f800000000 (64-bit, prefetchable) [size=32G]\n"
+			 "\tRegion 3: Memory at f810000000 (64-bit, prefetchable) [size=32M]\n");
+	assert_int_equal(notes_with(s, "overlap"), 1);
+	pcie_snapshot_destroy(s);
+
+	s = scan("00:01.1 PCI bridge: Advanced Micro Devices, Inc. [AMD] Device 14db\n"
+		 "\tBus: primary=00, secondary=01, subordinate=01, sec-latency=0\n"
+		 "\tMemory behind bridge: fb000000-fc0fffff [size=17M] [32-bit]\n"
+		 "\tPrefetchable memory behind bridge: f800000000-f811ffffff [size=288M] [64-bit]\n"
+		 "\n" RTX_4090
+		 "\tRegion 1: Memory at f800000000 (64-bit, prefetchable) [size=32G]\n");
+	assert_int_equal(notes_with(s, "no window of the bridge above is larger than 288 MiB"), 1);
+	pcie_snapshot_destroy(s);
+
+	s = scan(HEALTHY);
+	assert_int_equal(s->nnote, 0);
+	pcie_snapshot_destroy(s);
+}
+
+/* A GPU is named, and where it is cannot be read: not "no GPU". */
+static void addresses_that_cannot_be_read(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool lost;
+	} rows[] = {
+		{"0l:00.0 VGA compatible controller: NVIDIA Corporation AD102 (rev al)\n"
+		 "Region 3: Memory at e0000000 (64-bit, prefetchable) [size=32M]\n",
+			true},
+		{"00:00.0 Host bridge: Advanced Micro Devices, Inc. [AMD] Device 14d8 \tControl: "
+		 "I/O-  01:00.0 VGA compatible controller: NVIDIA Corporation AD102 \tRegion 1: "
+		 "Memory at f800000000 (64-bit, prefetchable) [size=32G]",
+			true},
+		{"[    0.512010] pci 0000:03:00.0: BAR O [mem size Ox800000000 64bit pref]: failed "
+		 "to assign\n[    O.512O11] pci OOOO:O3:OO.O: BAR 0: failed to assign\n",
+			true},
+		{"00:00.0 Host bridge: Advanced Micro Devices, Inc. [AMD] Device 14d8\n"
+		 "It has no VGA compatible controller, does it?\n",
+			false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pcie_snapshot *s = NULL;
+		struct why why = {""};
+		int err = pcie_text_scan("t", rows[i].text, strlen(rows[i].text), &s, &why);
+		assert_int_equal(err, rows[i].lost ? -ENODATA : 0);
+		assert_int_equal(strstr(why.text, "address of its GPU") != NULL, rows[i].lost);
+		pcie_snapshot_destroy(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +277,9 @@ int main(void)
 		cmocka_unit_test(same_state_in_other_words),
 		cmocka_unit_test(sizes_that_cannot_be_read),
 		cmocka_unit_test(sizes_with_a_remark),
+		cmocka_unit_test(bar1_of_another_boot),
+		cmocka_unit_test(ranges_of_two_states),
+		cmocka_unit_test(addresses_that_cannot_be_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
