@@ -28,23 +28,32 @@ static int lock_of(const char *address, int64_t *ret, struct why *why)
 	return 0;
 }
 
+/* -EBUSY: another run holds the lock; OTHERWISE says what that means. */
+static int hold(struct runs_store *s, const char *address, const char *otherwise, struct why *why)
+{
+	int64_t lock;
+	int r = lock_of(address, &lock, why);
+
+	if (r < 0) {
+		return r;
+	}
+	r = runs_store_lock(s, lock);
+	if (r == -EAGAIN) {
+		why_set(why, "another run has locked the clocks of %s%s", address, otherwise);
+		return -EBUSY;
+	}
+	if (r < 0) {
+		why_set(why, "the store's lock file cannot be used");
+	}
+	return r;
+}
+
 int runs_clocks_mark(struct runs_store *s, const char *boot_id, const char *address, uint32_t mhz,
 	struct why *why)
 {
 	struct timespec t;
-	int64_t lock;
-	int r = lock_of(address, &lock, why);
+	int r = hold(s, address, "", why);
 
-	if (r == 0) {
-		r = runs_store_lock(s, lock);
-		if (r == -EAGAIN) {
-			why_set(why, "another run has locked the clocks of %s", address);
-			return -EBUSY;
-		}
-		if (r < 0) {
-			why_set(why, "the store's lock file cannot be used");
-		}
-	}
 	clock_gettime(CLOCK_REALTIME, &t);
 	return r ? r
 		 : runs_db_run(runs_store_db(s), why,
@@ -98,4 +107,23 @@ int runs_clocks_unlock(struct runs_store *s, const char *address, struct why *wh
 		return r;
 	}
 	return runs_clocks_clear(s, address, why);
+}
+
+static int is_left(struct runs_store *s, const char *boot_id, const char *address, struct why *why)
+{
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	int r = runs_db_query(runs_store_db(s), &q, why,
+		"SELECT 1 FROM locked_clocks WHERE address = ? AND boot_id = ?", "ss", address,
+		boot_id);
+
+	return r < 0 ? r : runs_rows_next(q, why);
+}
+
+int runs_clocks_unlock_left(
+	struct runs_store *s, const char *boot_id, const char *address, struct why *why)
+{
+	int r = hold(s, address, " meanwhile: they stay as they are", why);
+
+	r = r < 0 ? r : is_left(s, boot_id, address, why);
+	return r <= 0 ? r : runs_clocks_unlock(s, address, why);
 }

@@ -36,3 +36,11 @@ int runs_clocks_left(struct runs_store *s, const char *boot_id, struct runs_cloc
  * else they stay locked, and WHY says what a person can do. Takes some seconds at most.
  */
 int runs_clocks_unlock(struct runs_store *s, const char *address, struct why *why);
+
+/*
+ * The same for what runs_clocks_left() found a while ago: only if it still is left behind, and
+ * holding it as long as S is open, so that no run locks them meanwhile. Nothing when they were
+ * unlocked since. -EBUSY: a run holds them by now, and they stay as they are.
+ */
+int runs_clocks_unlock_left(
+	struct runs_store *s, const char *boot_id, const char *address, struct why *why);

@@ -110,12 +110,12 @@ static void find_clocks(struct library_errand *e, struct runs_store *s, const ch
 	e->nclocks = (size_t)MAX(n, 0);
 }
 
-/* All of them are tried; the last failure is told. */
-static int run_unlock(struct library_errand *e, struct runs_store *s)
+/* All of them are tried; the last failure is told. The question may have stood for hours. */
+static int run_unlock(struct library_errand *e, struct runs_store *s, const char *boot)
 {
 	int r = 0;
 	for (size_t i = 0; i < e->nclocks; i++) {
-		int one = runs_clocks_unlock(s, e->clocks[i].address, &e->why);
+		int one = runs_clocks_unlock_left(s, boot, e->clocks[i].address, &e->why);
 		r = one < 0 ? one : r;
 	}
 	return r;
@@ -261,7 +261,7 @@ void tui_errand_run(struct job_item *item)
 		find_clocks(e, s, boot);
 		break;
 	case LIBRARY_UNLOCK:
-		e->status = run_unlock(e, s);
+		e->status = run_unlock(e, s, boot);
 		break;
 	case LIBRARY_REFER:
 		e->status = run_refer(e, s, boot);

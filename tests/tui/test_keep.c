@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is said of stored runs when the disk is slow, or not there. */
+/* The store behind the screen: a slow disk, none at all, and clocks that others lock meanwhile. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -12,9 +12,13 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "runs/clocks.h"
+#include "runs/env.h"
 #include "runs/recorder.h"
 #include "scene.h"
+#include "tui/library_job.h"
 
 /* A slow disk: no run begins before a byte is written here. */
 static int gate[2];
@@ -131,11 +135,66 @@ static void every_failure_is_told(void **state)
 	scene_destroy(s);
 }
 
-int main(void)
+static struct library_errand *unlock(const char *path, const char *address)
 {
+	struct library_errand *e = xcalloc(1, sizeof(*e));
+	e->request = LIBRARY_UNLOCK;
+	e->nclocks = 1;
+	e->clocks[0].mhz = 1300;
+	snprintf(e->clocks[0].address, sizeof(e->clocks[0].address), "%s", address);
+	snprintf(e->path, sizeof(e->path), "%s", path);
+	tui_errand_run(&e->item);
+	return e;
+}
+
+/* The question may stand for hours: what holds when it is answered decides. */
+static void a_late_yes_unlocks_no_other_run(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/barscope-keep-XXXXXX", path[64], boot[RUNS_BOOT_ID_MAX];
+	static const char address[] = "0000:41:00.0";
+	struct runs_clocks left[2];
+	struct runs_store *run, *look;
+	struct why why = {""};
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s.db", dir);
+	runs_env_boot_id(NULL, boot);
+	assert_int_equal(runs_store_open(path, RUNS_STORE_CREATE, &run, &why), 0);
+	assert_int_equal(runs_clocks_mark(run, boot, address, 1300, &why), 0);
+
+	struct library_errand *e = unlock(path, address);
+	assert_int_equal(e->status, -EBUSY);
+	assert_non_null(strstr(e->why.text, "another run has locked the clocks of 0000:41:00.0"));
+	tui_errand_destroy(e);
+
+	runs_store_close(run); /* killed: its mark is still there, and is what may be unlocked */
+	assert_int_equal(runs_store_open(path, RUNS_STORE_WRITE, &look, &why), 0);
+	assert_int_equal(runs_clocks_left(look, boot, left, 2, &why), 1);
+	e = unlock(path, address);
+	assert_true(e->status < 0); /* tried: there is no such GPU here */
+	assert_non_null(strstr(e->why.text, "stay locked"));
+	tui_errand_destroy(e);
+
+	/* Unlocked by somebody else since: nothing is done, which would fail here. */
+	assert_int_equal(runs_clocks_clear(look, address, &why), 0);
+	e = unlock(path, address);
+	assert_int_equal(e->status, 0);
+	tui_errand_destroy(e);
+	runs_store_close(look);
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	assert_int_equal(system(path), 0);
+}
+
+int main(int argc, char **argv)
+{
+	/* This program again, asked to unlock clocks: it cannot. */
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		return 1;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_told_by_name),
 		cmocka_unit_test(every_failure_is_told),
+		cmocka_unit_test(a_late_yes_unlocks_no_other_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
