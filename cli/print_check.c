@@ -95,7 +95,7 @@ static bool is_shown(const struct page *p, const struct pcie_gpu *g, const struc
 		return true;
 	}
 	if (!strcmp(v->rule->id, "link")) {
-		return strcmp(v->answer, "unknown");
+		return strcmp(v->answer, "unknown") || v->level == PCIE_LEVEL_UNSURE;
 	}
 	return v->level > PCIE_LEVEL_GOOD && strcmp(v->answer, "unknown") &&
 	       strcmp(v->rule->id, "above4g.setup");

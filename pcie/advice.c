@@ -3,6 +3,8 @@
  * What to do, per cause and kind of machine, in the order to try. One table: the page
  * barscope-verdicts(7) says the same at more length.
  */
+#include <string.h>
+
 #include "pcie/judge.h"
 
 /* What must be true, and what must not, for a line to be said. */
@@ -19,12 +21,14 @@ enum {
 	UNSURE_PC = 1 << 10, /* the kind of machine is not known */
 	FAILED = 1 << 11,    /* a BAR has no address */
 	LOGGED = 1 << 12,    /* ... and the log has lines on it */
-	OPEN = 1 << 13,      /* ... it may be above 4 GiB, and nobody knows of room there */
+	OPEN = 1 << 13,      /* a BAR may go above 4 GiB, and nobody knows of room there */
 	TRIED = 1 << 14,     /* the driver tried a larger size */
 	ROOM = 1 << 15,      /* ... and there was no room */
 	BUSY = 1 << 16,      /* ... and the BAR was in use */
 	HUGE = 1 << 17,      /* a BAR without an address is too large for a place below 4 GiB */
 	HINTED = 1 << 18,    /* the kernel proposes pci=realloc */
+	AMPERE = 1 << 19,    /* an RTX 30 */
+	FOREIGN = 1 << 20,   /* a driver is bound, and not NVIDIA's */
 };
 
 static const struct {
@@ -50,12 +54,22 @@ static const struct {
 		"to give out"},
 	{PCIE_CAUSE_APERTURE_TOO_SMALL, GUEST, 0,
 		"enlarge the guest's 64-bit PCI window (barscope plan prints the numbers)"},
+	{PCIE_CAUSE_APERTURE_TOO_SMALL, OPEN | PC, GUEST | APPLE,
+		"in the firmware setup switch on \"Above 4G Decoding\" (CSM off), if it is not on"},
 	{PCIE_CAUSE_APERTURE_TOO_SMALL, PC, GUEST | APPLE,
-		"in the firmware setup enlarge \"MMIOH size\" or \"MMIO high size\" (servers), or "
-		"raise \"MMIOH base\""},
+		"in the firmware setup enlarge \"MMIO High Size\" (\"MMIOH size\", \"MMIO High "
+		"Granularity Size\") or raise \"MMIOH Base\" (servers)"},
+	{PCIE_CAUSE_APERTURE_TOO_SMALL, OPEN | UNSURE_PC, GUEST | APPLE,
+		"on a PC: \"Above 4G Decoding\" on in the firmware setup, with CSM off"},
+	{PCIE_CAUSE_APERTURE_TOO_SMALL, UNSURE_PC, GUEST | APPLE,
+		"on a server: in the firmware setup enlarge \"MMIO High Size\" (\"MMIOH size\", \"MMIO "
+		"High Granularity Size\") or raise \"MMIOH Base\""},
 	{PCIE_CAUSE_APERTURE_TOO_SMALL, 0, GUEST,
 		"switch off devices that nobody uses, or SR-IOV, to free addresses; barscope plan "
 		"--without BDF shows what that gives"},
+	{PCIE_CAUSE_APERTURE_TOO_SMALL, TRIED | NO_REALLOC, 0,
+		"or try pci=realloc on the kernel command line, which lays the windows out anew; take "
+		"it back if another device vanishes"},
 	{PCIE_CAUSE_WINDOW_TOO_SMALL, PLUGGED, 0,
 		"start the machine with the box attached and switched on, so that the firmware "
 		"sizes the port's window for it"},
@@ -94,10 +108,10 @@ static const struct {
 		"give the guest a CPU model with more physical address bits (host-phys-bits=on)"},
 	{PCIE_CAUSE_CPU_ADDRESS_WIDTH, PC, GUEST,
 		"in the firmware setup choose a lower MMIOH base, within the CPU's address bits"},
-	{PCIE_CAUSE_VBIOS_LIMIT, NVIDIA, 0,
+	{PCIE_CAUSE_VBIOS_LIMIT, AMPERE, 0,
 		"RTX 30 cards with their first VBIOS stop at 256 MiB: the board vendor's VBIOS "
-		"update adds the larger sizes; older generations have none"},
-	{PCIE_CAUSE_VBIOS_LIMIT, 0, NVIDIA,
+		"update adds the larger sizes"},
+	{PCIE_CAUSE_VBIOS_LIMIT, 0, AMPERE,
 		"only another VBIOS can offer more; no setup item changes it"},
 	{PCIE_CAUSE_DRIVER_OPTION, NVIDIA, 0,
 		"put \"options nvidia NVreg_EnableResizableBar=1\" into /etc/modprobe.d, rebuild the "
@@ -149,7 +163,10 @@ static const struct {
 	{PCIE_CAUSE_UNKNOWN, FAILED | LOGGED, 0,
 		"run it on the machine as root, or add the whole boot log (dmesg) with --with FILE: "
 		"its \"root bus resource\" and \"bridge window\" lines show which window is short"},
-	{PCIE_CAUSE_UNKNOWN, NVIDIA, FAILED | GUEST | TRIED,
+	{PCIE_CAUSE_UNKNOWN, NVIDIA | FOREIGN, FAILED | GUEST | TRIED,
+		"\"Resizable BAR\" on in the firmware setup; the driver that is bound does not "
+		"resize"},
+	{PCIE_CAUSE_UNKNOWN, NVIDIA, FAILED | GUEST | TRIED | FOREIGN,
 		"the NVIDIA driver does not resize by itself: NVreg_EnableResizableBar=1, or "
 		"\"Resizable BAR\" on in the firmware setup"},
 	{PCIE_CAUSE_UNKNOWN, BUSY, FAILED | GUEST,
@@ -173,18 +190,28 @@ static const struct {
 	{PCIE_CAUSE_UNKNOWN, 0, FAILED, "barscope plan shows whether the larger size would fit"},
 };
 
+/* Something lies above 4 GiB. */
+static bool room_is_known(const struct pcie_machine *m)
+{
+	return m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0 ||
+	       m->high_dev[0] >= 0;
+}
+
 static unsigned of_failed(const struct pcie_judge *j, const struct pcie_bar_finding *f)
 {
-	const struct pcie_machine *m = j->m;
-	bool room_known = m->high_aperture >= 0 || m->kernel_aperture >= 0 || m->high_iomem >= 0 ||
-			  m->high_dev[0] >= 0;
-
 	if (f->state != PCIE_BAR_UNPLACED) {
 		return 0;
 	}
 	return FAILED | (f->history && f->history->nline ? LOGGED : 0) |
-	       (!room_known && (f->is64 || !f->type_known) ? OPEN : 0) |
+	       (!room_is_known(j->m) && (f->is64 || !f->type_known) ? OPEN : 0) |
 	       (f->has_size && f->size >= PCIE_4G ? HUGE : 0);
+}
+
+/* GA102 to GA107 as a display: the boards whose first VBIOS had one size only. */
+static bool is_rtx_30(const struct pcie_judge *j)
+{
+	bool id = j->d->have_ids == PCIE_KNOWN && j->d->device >= 0x2200 && j->d->device < 0x2600;
+	return j->vendor == 0x10de && (id || strstr(j->d->name, "RTX 30"));
 }
 
 static unsigned conditions(const struct pcie_judge *j)
@@ -197,6 +224,9 @@ static unsigned conditions(const struct pcie_judge *j)
 	c |= j->vendor == 0x10de ? NVIDIA : 0;
 	c |= j->vendor == 0x1002 ? AMD : 0;
 	c |= j->vendor == 0x8086 ? INTEL : 0;
+	c |= !room_is_known(j->m) && pcie_can_grow(j) ? OPEN : 0;
+	c |= is_rtx_30(j) ? AMPERE : 0;
+	c |= j->d->have_driver == PCIE_KNOWN && strcmp(j->d->driver, "nvidia") ? FOREIGN : 0;
 	c |= j->hotplugged ? PLUGGED : 0;
 	/* A guest's firmware without UEFI is its hypervisor's choice, not a CSM to switch off. */
 	c |= j->m->legacy_boot == PCIE_YES && j->m->guest != PCIE_YES ? LEGACY : 0;

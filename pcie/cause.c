@@ -149,6 +149,16 @@ static const struct pcie_history *refused_window(const struct pcie_judge *j)
 	return NULL;
 }
 
+/*
+ * Window H, which found no room, is that of a port on a root bus: above it is only what the host
+ * bridge has.
+ */
+static bool is_root_window(const struct pcie_judge *j, const struct pcie_history *h)
+{
+	return h->dev >= 0 ? pcie_is_at_root(j->s, h->dev)
+			   : h->addr.known && !h->addr.domain && !h->addr.bus;
+}
+
 /* The firmware names a window above 4 GiB, and the kernel did not take it. */
 static void set_dropped_window(struct pcie_judge *j)
 {
@@ -430,7 +440,11 @@ static void find_small(struct pcie_judge *j)
 	}
 	const struct pcie_history *w = tried ? failed_window(j) : NULL;
 	w = w || !tried ? w : refused_window(j);
-	if (w) {
+	if (w && is_root_window(j, w) && j->m->pc != PCIE_NO) {
+		pcie_cause_set(j, PCIE_CAUSE_APERTURE_TOO_SMALL,
+			"%s is a port on the root bus, and found no room there for a larger window",
+			pcie_addr_format(w->addr, addr));
+	} else if (w) {
 		pcie_cause_set(j, PCIE_CAUSE_WINDOW_TOO_SMALL,
 			"the window of %s could not be grown", pcie_addr_format(w->addr, addr));
 	} else if (!tried && pcie_resize_option(j, &o, &fix) == PCIE_NO) {

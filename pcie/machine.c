@@ -133,8 +133,9 @@ static void find_host(struct pcie_machine *m, const struct pcie_snapshot *s)
 			m->apple = true;
 		}
 		/* QEMU's own bridges are in no real machine (virtio functions are: on DPUs). */
-		if (m->guest == PCIE_TRI_UNKNOWN && d->have_ids == PCIE_KNOWN && d->is_bridge &&
-			d->vendor == 0x1b36) {
+		bool by_id = d->have_ids == PCIE_KNOWN && d->vendor == 0x1b36;
+		if (m->guest == PCIE_TRI_UNKNOWN && d->is_bridge &&
+			(by_id || strstr(d->name, "Red Hat, Inc. QEMU"))) {
 			m->guest = PCIE_YES;
 		}
 	}

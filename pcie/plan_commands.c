@@ -107,12 +107,16 @@ static void add_settings(struct pcie_plan *p, const struct pcie_snapshot *s,
 	if (open && m->pc == PCIE_TRI_UNKNOWN && m->guest != PCIE_YES && !m->apple) {
 		add(p, "on a PC, firmware setup: \"Above 4G Decoding\" on, CSM off");
 	}
+	if (m->pc == PCIE_TRI_UNKNOWN && m->guest != PCIE_YES && !m->apple &&
+		blocked_by(p, g, PCIE_PLAN_APERTURE)) {
+		add(p, "on a server, firmware setup: a larger \"MMIO High Size\" (\"MMIOH size\")");
+	}
 	if (m->pc == PCIE_YES && m->guest != PCIE_YES && !m->apple) {
 		if (open || blocked_by(p, g, PCIE_PLAN_NO_APERTURE)) {
 			add(p, "firmware setup: \"Above 4G Decoding\" on, CSM off");
 		}
 		if (blocked_by(p, g, PCIE_PLAN_APERTURE)) {
-			add(p, "firmware setup: a larger \"MMIOH size\" (\"MMIO high size\"), or fewer "
+			add(p, "firmware setup: a larger \"MMIO High Size\" (\"MMIOH size\"), or fewer "
 			       "devices");
 		}
 		if (is_resizable(d, g) && !unplaced && !blocked_by(p, g, PCIE_PLAN_WINDOW)) {
@@ -127,7 +131,8 @@ static void add_driver_option(
 {
 	const struct pcie_device *d = &s->dev[g->dev];
 	/* A driver resizes a BAR that has a place; without one it does not even start. */
-	if (pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g) &&
+	bool other = d->have_driver == PCIE_KNOWN && strcmp(d->driver, "nvidia");
+	if (!other && pcie_device_vendor(d) == 0x10de && g->bar == 1 && is_resizable(d, g) &&
 		!pcie_plan_is_unplaced(s, g)) {
 		add(p, "echo options nvidia NVreg_EnableResizableBar=1 > "
 		       "/etc/modprobe.d/nvidia-rebar.conf");

@@ -121,17 +121,38 @@ static void judge_link(const struct pcie_judge *j, struct pcie_verdict *v)
 			       "an M.2 drive shares its lanes");
 		return;
 	}
+	if (!width && e.a->width < e.a->max_width && !j->hotplugged) {
+		pcie_say(v, "unknown", PCIE_WEAK, PCIE_LEVEL_UNSURE,
+			"x%u of the card's x%u; what the port can do is not known", e.a->width,
+			e.a->max_width);
+		pcie_advise(v,
+			"read the port as well (lspci -vv of all devices): if it is x%u too, reseat "
+			"the card, look at risers and at bifurcation in the setup",
+			e.a->max_width);
+		return;
+	}
+	bool narrow = width && width < e.a->max_width && e.a->width == width;
 	if (speed && e.a->speed < speed) {
 		pcie_against(v, "L2", "driver practice",
 			"an idle GPU lowers its link speed by itself; look again under load");
+		char full[64] = "full width";
+		if (narrow) {
+			snprintf(full, sizeof(full),
+				"x%u, as wide as the port; the card can do x%u", width,
+				e.a->max_width);
+		}
 		pcie_say(v, "ok", PCIE_WEAK, PCIE_LEVEL_NOTE,
-			"full width; %s now of %s, which an idle GPU does by itself",
+			"%s; %s now of %s, which an idle GPU does by itself", full,
 			gts(e.a->speed, now), gts((uint16_t)speed, most));
 		pcie_advise(v, "under load (barscope stress) the speed should rise to %s",
 			gts((uint16_t)speed, most));
 		return;
 	}
-	if (width && speed) {
+	if (narrow && speed) {
+		pcie_say(v, "ok", PCIE_PROVEN, PCIE_LEVEL_GOOD,
+			"%s x%u, as wide as the port; the card can do x%u", gts(e.a->speed, now),
+			e.a->width, e.a->max_width);
+	} else if (width && speed) {
 		pcie_say(v, "ok", PCIE_PROVEN, PCIE_LEVEL_GOOD,
 			"%s x%u, the most that both ends do", gts(e.a->speed, now), e.a->width);
 	} else if (e.a->max_width && e.a->width == e.a->max_width && e.a->max_speed &&

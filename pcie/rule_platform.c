@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What surrounds the GPU: boot mode, the two views of BARs and windows, power. */
 #include <stdio.h>
+#include <string.h>
 
 #include "pcie/judge.h"
 
@@ -157,6 +158,12 @@ const struct pcie_rule pcie_rule_views = {
 	.judge = judge_views,
 };
 
+/* The driver's word: the link was lost while it was in use. Not waking is another matter. */
+static bool lost_link(const struct pcie_judge *j)
+{
+	return j->fell_off && strstr(pcie_line_text(j->s, j->fell_off->line), "fallen off the bus");
+}
+
 static void judge_power(const struct pcie_judge *j, struct pcie_verdict *v)
 {
 	const struct pcie_device *d = j->d;
@@ -166,6 +173,17 @@ static void judge_power(const struct pcie_judge *j, struct pcie_verdict *v)
 	}
 	if (d->config_gone) {
 		pcie_evidence(v, "W2", "config space", "reads all ones");
+	}
+	if (lost_link(j) && (d->config_gone || !d->config_bytes)) {
+		pcie_evidence(v, "W3", "kernel log", "%s", pcie_line_text(j->s, j->fell_off->line));
+		pcie_say(v, "gone", PCIE_LIKELY, PCIE_LEVEL_BAD,
+			"it fell off the bus: the link to it was lost");
+		pcie_advise(v,
+			"switch the machine off and on: a warm restart often does not bring it "
+			"back");
+		pcie_advise(v, "no setting of BARs helps a GPU that falls off the bus: look at its "
+			       "power cables and power supply, riser, slot (reseat it) and heat");
+	} else if (d->config_gone) {
 		pcie_say(v, "gone", PCIE_LIKELY, PCIE_LEVEL_NOTE,
 			"powered down (D3cold) or off the bus: what is said of it is what the "
 			"kernel remembers");

@@ -35,8 +35,14 @@ static void link(void **state)
 	expect_of(f.s, "link", "degraded", PCIE_LIKELY, BAD);
 	p->link.max_width = 8; /* an x8 slot is no fault */
 	expect_of(f.s, "link", "ok", PCIE_PROVEN, GOOD);
+	expect_headline(f.s, "link", "16 GT/s x8, as wide as the port; the card can do x16");
+	f.d->link.speed = 25;
+	expect_headline(f.s, "link",
+		"x8, as wide as the port; the card can do x16; 2.5 GT/s now of 16 GT/s, which an idle "
+		"GPU does by itself");
 	p->link.have = PCIE_DENIED;
-	expect_of(f.s, "link", "unknown", PCIE_WEAK, NOTE);
+	expect_of(f.s, "link", "unknown", PCIE_WEAK, UNSURE);
+	expect_headline(f.s, "link", "x8 of the card's x16; what the port can do is not known");
 	f.s->host.is_virtual = true;
 	expect_of(f.s, "link", "unknown", PCIE_WEAK, NOTE);
 	pcie_snapshot_destroy(f.s);
@@ -64,6 +70,12 @@ static void errors_and_power(void **state)
 	expect_of(f.s, "power", "asleep", PCIE_LIKELY, NOTE);
 	f.d->config_gone = true;
 	expect_of(f.s, "power", "gone", PCIE_LIKELY, NOTE);
+	machine_said(
+		f.s, PCIE_SAID_FELL_OFF, f.gpu, 0, "NVRM: Xid: 79, GPU has fallen off the bus.");
+	expect_of(f.s, "power", "gone", PCIE_LIKELY, BAD);
+	f.d->config_gone = false; /* it is back */
+	f.d->asleep = false;
+	expect_of(f.s, "power", NULL, 0, 0);
 	pcie_snapshot_destroy(f.s);
 }
 

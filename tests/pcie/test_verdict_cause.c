@@ -148,6 +148,32 @@ static void placed_and_lost(void **state)
 	}
 }
 
+/* Advice names an option of a driver only where that driver is in use, or none is. */
+static void advice_fits_the_driver(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *driver;
+		bool named;
+	} row[] = {{"nvidia", true}, {"", true}, {"vfio-pci", false}, {"nouveau", false}};
+
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct fixture f = verdict_machine(HIGH, 256 * MIB);
+		f.d->have_driver = row[i].driver[0] ? PCIE_KNOWN : PCIE_ABSENT;
+		strcpy(f.d->driver, row[i].driver);
+		struct pcie_verdicts *v = pcie_verdicts_create(f.s);
+		const struct pcie_verdict *x = pcie_gpu_find(&v->gpu[0], "rebar");
+		bool named = false;
+		for (size_t k = 0; k < x->nadvice; k++) {
+			named = named || strstr(x->advice[k], "NVreg");
+		}
+		assert_int_equal(named, row[i].named);
+		assert_non_null(strstr(x->advice[0], "\"Resizable BAR\" on"));
+		pcie_verdicts_destroy(v);
+		pcie_snapshot_destroy(f.s);
+	}
+}
+
 /* What failed decides the advice: a BAR without an address asks for no driver option. */
 static void advice_fits_the_failure(void **state)
 {
@@ -276,6 +302,7 @@ int main(void)
 		cmocka_unit_test(causes),
 		cmocka_unit_test(refused_resizes),
 		cmocka_unit_test(placed_and_lost),
+		cmocka_unit_test(advice_fits_the_driver),
 		cmocka_unit_test(advice_fits_the_failure),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(the_table),
