@@ -75,6 +75,7 @@ int runs_recorder_create(
 	r->desk->path = xstrdup(o->path);
 	r->desk->root = o->root ? xstrdup(o->root) : NULL;
 	r->desk->capture = o->capture;
+	r->desk->driver = o->driver;
 	post(r, item_create(r, RUNS_ITEM_OPEN));
 	*ret = r;
 	return 0;

@@ -26,10 +26,14 @@
 typedef int runs_capture_fn(
 	const char *root, bool with_log, bool wake, char **ret, size_t *ret_len, struct why *why);
 
+struct pcie_driver;
 struct runs_recorder_options {
 	const char *path;         /* the store's file */
 	const char *root;         /* NULL: "/"; where /proc and /sys are read */
 	runs_capture_fn *capture; /* NULL: runs keep no machine */
+	/* In its place: pcie_capture_asking() with this one, asked on the job's thread; not owned,
+	 * lives as long as the recorder. */
+	const struct pcie_driver *driver;
 };
 
 enum runs_recorder_phase {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "config.h"
+#include "pcie/scan.h"
 #include "runs/postmortem.h"
 #include "runs/write.h"
 
@@ -57,12 +58,15 @@ static char *capture(const struct runs_desk *d, size_t *ret_len)
 {
 	char *record = NULL;
 	struct why ignored;
+	const char *root = d->root ? d->root : "/";
+	int r = 0;
 	*ret_len = 0;
-	if (d->capture &&
-		d->capture(d->root ? d->root : "/", false, false, &record, ret_len, &ignored)) {
-		return NULL;
+	if (d->driver) {
+		r = pcie_capture_asking(d->driver, root, false, false, &record, ret_len, &ignored);
+	} else if (d->capture) {
+		r = d->capture(root, false, false, &record, ret_len, &ignored);
 	}
-	return record;
+	return r ? NULL : record;
 }
 
 static char *environment(const struct runs_desk *d)

@@ -14,6 +14,7 @@
 struct runs_desk {
 	char *path, *root;
 	runs_capture_fn *capture;
+	const struct pcie_driver *driver;
 	struct runs_store *store;
 	char boot_id[RUNS_BOOT_ID_MAX];
 	int64_t run;            /* open run; 0: none */

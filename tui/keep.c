@@ -2,21 +2,84 @@
 #include "tui/keep.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "runs/driver.h"
+#include "tui/machine.h"
 
 /* A commit takes some ms on a healthy disk; beyond this the screen says that it is slow. */
 static const uint64_t lag_ns = 2000000000u;
 
+/* Never changed once it is handed over. */
+struct known {
+	struct known *before;
+	struct tui_sizes sizes;
+};
+
+/* The recorder asks it on a thread of its own. */
+struct tui_witness {
+	struct pcie_driver driver;
+	_Atomic(struct known *) newest; /* those before it live on: they may be being read */
+};
+
+static void tell_sizes(const struct pcie_driver *d, struct pcie_gpu_sizes *gpu, size_t n)
+{
+	struct tui_witness *w =
+		(struct tui_witness *)(void *)((char *)(uintptr_t)d -
+					       offsetof(struct tui_witness, driver));
+	const struct known *k = atomic_load(&w->newest);
+	if (k) {
+		tui_sizes_tell(&k->sizes, gpu, n);
+	}
+}
+
+static bool same_sizes(const struct tui_sizes *a, const struct tui_sizes *b)
+{
+	bool same = a->n == b->n;
+	for (size_t i = 0; same && i < a->n; i++) {
+		same = !pcie_addr_compare(a->gpu[i].addr, b->gpu[i].addr) &&
+		       a->gpu[i].memory == b->gpu[i].memory && a->gpu[i].bar1 == b->gpu[i].bar1;
+	}
+	return same;
+}
+
+void tui_keep_sizes(struct tui_keep *k, const struct tui_sizes *s)
+{
+	struct known *before = atomic_load(&k->witness->newest);
+	if (before && same_sizes(&before->sizes, s)) {
+		return;
+	}
+	struct known *now = xcalloc(1, sizeof(*now));
+	*now = (struct known){before, *s};
+	atomic_store(&k->witness->newest, now);
+}
+
+static void destroy_witness(struct tui_witness *w)
+{
+	for (struct known *k = atomic_load(&w->newest), *before; k; k = before) {
+		before = k->before;
+		free(k);
+	}
+	free(w);
+}
+
+const struct pcie_driver *tui_keep_witness(const struct tui_keep *k)
+{
+	return &k->witness->driver;
+}
+
 void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 {
 	*k = (struct tui_keep){0};
+	k->witness = xcalloc(1, sizeof(*k->witness));
+	k->witness->driver.sizes = tell_sizes;
 	runs_hist_init(&k->baseline.hist, RUNS_HIST_1PCT);
 	_cleanup_free_ char *path = NULL;
 	if (none) {
@@ -26,7 +89,7 @@ void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 	if (runs_store_path(store, &path, &k->why) < 0) {
 		return;
 	}
-	const struct runs_recorder_options o = {.path = path, .capture = runs_capture};
+	const struct runs_recorder_options o = {.path = path, .driver = &k->witness->driver};
 	if (runs_recorder_create(&o, &k->recorder, &k->why) < 0) {
 		k->recorder = NULL;
 	}
@@ -35,6 +98,9 @@ void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 int tui_keep_finish(struct tui_keep *k, int timeout_ms)
 {
 	int r = runs_recorder_destroy(k->recorder, timeout_ms);
+	if (r == 0) { /* a recorder that is stuck may still ask it */
+		destroy_witness(k->witness);
+	}
 	runs_hist_finish(&k->baseline.hist);
 	*k = (struct tui_keep){0};
 	return r;

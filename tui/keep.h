@@ -33,8 +33,12 @@ struct tui_ending {
 };
 enum { TUI_ENDINGS = 8 };
 
+struct tui_sizes;
+struct tui_witness;
+
 struct tui_keep {
 	struct runs_recorder *recorder; /* NULL: none; why says so */
+	struct tui_witness *witness;    /* of the GPUs' sizes, for the recorder; owned */
 	struct runs_session *session;   /* what runs is being recorded; NULL: it is not */
 	char label[64];                 /* under this label */
 	uint64_t since_ns;
@@ -52,6 +56,11 @@ struct tui_keep {
 void tui_keep_init(struct tui_keep *k, const char *store, bool none);
 /* -ETIMEDOUT: the disk hangs; leave with _exit(). */
 int tui_keep_finish(struct tui_keep *k, int timeout_ms);
+
+/* What the scanner has learnt (copied). A run is recorded while the worker runs, and the driver is
+ * not asked then: what is not told here stays unknown in the run's machine. */
+void tui_keep_sizes(struct tui_keep *k, const struct tui_sizes *s);
+const struct pcie_driver *tui_keep_witness(const struct tui_keep *k);
 
 int tui_keep_fd(const struct tui_keep *k); /* -1: no recorder */
 

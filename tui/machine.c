@@ -82,21 +82,26 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	return r;
 }
 
+size_t tui_sizes_tell(const struct tui_sizes *s, struct pcie_gpu_sizes *gpu, size_t n)
+{
+	size_t known = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < s->n; k++) {
+			if (!pcie_addr_compare(gpu[i].addr, s->gpu[k].addr)) {
+				gpu[i] = s->gpu[k];
+				known++;
+			}
+		}
+	}
+	return known;
+}
+
 /* On the scanner: from what is known already, else from the driver; what is gone is forgotten. */
 static void ask_once(const struct pcie_driver *d, struct pcie_gpu_sizes *gpu, size_t n)
 {
 	struct scan *s =
 		(struct scan *)(void *)((char *)(uintptr_t)d - offsetof(struct scan, driver));
-	size_t known = 0;
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < s->sizes.n; k++) {
-			if (!pcie_addr_compare(gpu[i].addr, s->sizes.gpu[k].addr)) {
-				gpu[i] = s->sizes.gpu[k];
-				known++;
-			}
-		}
-	}
-	if (known < n) {
+	if (tui_sizes_tell(&s->sizes, gpu, n) < n) {
 		runs_driver.sizes(&runs_driver, gpu, n);
 	}
 	s->sizes.n = MIN(n, (size_t)TUI_GPUS);

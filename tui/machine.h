@@ -26,6 +26,9 @@ struct tui_sizes {
 	size_t n;
 };
 
+/* Fills in what S knows of the N GPUs; returns of how many. Any thread that has S. */
+size_t tui_sizes_tell(const struct tui_sizes *s, struct pcie_gpu_sizes *gpu, size_t n);
+
 /* What a start wants to know beside the devices, read on the scanner with every look. */
 struct tui_surroundings {
 	double load; /* of the CPU, over a minute; negative: not known */

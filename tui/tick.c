@@ -465,6 +465,7 @@ static void tick_machine(struct tui_app *a)
 	if (news & TUI_MACHINE_SCANNED) {
 		a->dirty = true;
 		a->plan_stale = true;
+		tui_keep_sizes(&a->keep, &a->machine.sizes);
 		note_changes(a);
 		tui_list_clamp(&a->devices, tui_machine_listed(&a->machine));
 	}

@@ -19,6 +19,7 @@
 #include "runs/recorder.h"
 #include "scene.h"
 #include "tui/library_job.h"
+#include "tui/machine.h"
 
 /* A slow disk: no run begins before a byte is written here. */
 static int gate[2];
@@ -32,7 +33,7 @@ static int wait_at_gate(
 	return read(gate[0], &c, 1) == 1 ? -1 : -2;
 }
 
-static void record(struct tui_app *a, const char *label)
+static void record_run(struct tui_app *a, const char *label)
 {
 	struct why why = {""};
 	if (tui_keep_record(&a->keep, label, &a->live.config, a->now_ns, &why) < 0) {
@@ -79,9 +80,9 @@ static void runs_are_told_by_name(void **state)
 	struct tui_app *a = &s->app;
 	attach(a, path, wait_at_gate);
 
-	record(a, "one");
+	record_run(a, "one");
 	stop(a);
-	record(a, "two");
+	record_run(a, "two");
 	tui_app_tick(a, a->now_ns + 1);
 	assert_null(strstr(a->message.text, "stored"));
 	assert_int_equal(write(gate[1], "x", 1), 1);
@@ -92,7 +93,7 @@ static void runs_are_told_by_name(void **state)
 	stop(a);
 	for (int i = 3; i < TUI_ENDINGS + 2; i++) {
 		snprintf(name, sizeof(name), "%d", i);
-		record(a, name);
+		record_run(a, name);
 		stop(a);
 	}
 	assert_int_equal(
@@ -119,9 +120,9 @@ static void every_failure_is_told(void **state)
 	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
 	struct tui_app *a = &s->app;
 	attach(a, "/proc/nowhere/s.db", NULL);
-	record(a, "one");
+	record_run(a, "one");
 	stop(a);
-	record(a, "two");
+	record_run(a, "two");
 	stop(a);
 	until(a, 0);
 	bool told[2] = {false, false};
@@ -185,6 +186,65 @@ static void a_late_yes_unlocks_no_other_run(void **state)
 	assert_int_equal(system(path), 0);
 }
 
+static void put(const char *root, const char *name, const char *text)
+{
+	char path[160];
+	snprintf(path, sizeof(path), "%s/sys/devices/pci0000:00/0000:41:00.0/%s", root, name);
+	FILE *f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A run's machine has the sizes that the scanner knows; the driver is not asked again. */
+static void machines_have_what_the_scanner_knows(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/barscope-keep-XXXXXX", path[64], shell[600], *record = NULL;
+	size_t len = 0;
+	struct why why = {""};
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s.db", dir);
+	snprintf(shell, sizeof(shell),
+		"cd %s && mkdir -p proc sys/bus/pci/devices &&"
+		" mkdir -p sys/devices/pci0000:00/0000:41:00.0/power &&"
+		" ln -s ../../../devices/pci0000:00/0000:41:00.0 sys/bus/pci/devices &&"
+		" ln -s ../../../bus/pci/drivers/nvidia"
+		" sys/devices/pci0000:00/0000:41:00.0/driver",
+		dir);
+	assert_int_equal(system(shell), 0);
+	put(dir, "vendor", "0x10de\n");
+	put(dir, "device", "0x2335\n");
+	put(dir, "class", "0x030200\n");
+	put(dir, "power/runtime_status", "active\n");
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	struct tui_sizes known = {.n = 1};
+	known.gpu[0].addr = (struct pcie_addr){.bus = 0x41, .known = true};
+	known.gpu[0].memory = 8192000000;
+	struct pcie_gpu_sizes asked[2] = {{.addr = {.bus = 0x42, .known = true}}, known.gpu[0]};
+	asked[1].memory = 0;
+	tui_keep_sizes(&a->keep, &known);
+	const struct pcie_driver *d = tui_keep_witness(&a->keep);
+	d->sizes(d, asked, 2);
+	assert_true(asked[0].memory == 0 && asked[1].memory == 8192000000);
+
+	const struct runs_recorder_options o = {.path = path, .root = dir, .driver = d};
+	assert_int_equal(runs_recorder_create(&o, &a->keep.recorder, &why), 0);
+	record_run(a, "one");
+	stop(a);
+	until(a, 0);
+	struct runs_store *store;
+	assert_int_equal(runs_store_open(path, RUNS_STORE_READ, &store, &why), 0);
+	assert_int_equal(runs_info_machine(store, 1, &record, &len, &why), 0);
+	assert_non_null(strstr(record, "A: nvml_memory_total=8192000000\n"));
+	free(record);
+	runs_store_close(store);
+	scene_destroy(s);
+	snprintf(shell, sizeof(shell), "rm -r %s", dir);
+	assert_int_equal(system(shell), 0);
+}
+
 int main(int argc, char **argv)
 {
 	/* This program again, asked to unlock clocks: it cannot. */
@@ -195,6 +255,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(runs_are_told_by_name),
 		cmocka_unit_test(every_failure_is_told),
 		cmocka_unit_test(a_late_yes_unlocks_no_other_run),
+		cmocka_unit_test(machines_have_what_the_scanner_knows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
