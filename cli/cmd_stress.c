@@ -16,7 +16,8 @@ int cmd_stress_status(const struct cmd_stress_result *r, const struct cmd_stress
 		return EXIT_FINDING;
 	}
 	if (*r->trouble) {
-		return EXIT_USAGE;
+		return r->status.phase == STRESS_FAILED && r->status.no_gpu ? EXIT_NO_GPU
+									    : EXIT_USAGE;
 	}
 	return s->samples ? EXIT_FINE : EXIT_UNDETERMINED;
 }

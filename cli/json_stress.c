@@ -167,6 +167,9 @@ struct js *cmd_stress_json(const struct cmd_stress_options *o, const struct cmd_
 	cmd_stress_json_readings(j, r);
 	if (r->run) {
 		js_set_int(j, "run", r->run);
+		if (r->recorded_until) {
+			js_set_int(j, "recorded_until", r->recorded_until);
+		}
 	}
 	return j;
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/layout.h"
 #include "cli/stress.h"
@@ -255,7 +256,14 @@ void cmd_stress_print(struct text *out, const struct cmd_stress_options *o,
 		add_line(out, "note", "%s", st->note);
 	}
 	cmd_stress_print_readings(out, r, style);
-	if (r->run) {
+	if (r->run && r->recorded_until) {
+		char when[16];
+		const time_t t = (time_t)(r->recorded_until / 1000000000);
+		struct tm tm;
+		strftime(when, sizeof(when), "%H:%M:%S", localtime_r(&t, &tm));
+		add_line(out, "recorded", "run %lld, until %s only: %s", (long long)r->run, when,
+			r->trouble);
+	} else if (r->run) {
 		add_line(out, "recorded", "run %lld", (long long)r->run);
 	}
 }

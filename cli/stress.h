@@ -55,7 +55,8 @@ struct cmd_stress_result {
 	bool unanswered;                      /* the worker was silent when the time was over */
 	char trouble[280];                    /* a sentence for stderr; "": none */
 	int64_t run;                          /* in the store; 0: not recorded */
-	struct runs_golden_found golden;      /* the output against the stored hash */
+	int64_t recorded_until;          /* UNIX ns: the store failed then; 0: all of it is there */
+	struct runs_golden_found golden; /* the output against the stored hash */
 	const struct runs_readings *readings; /* of the GPU; never NULL */
 	uint64_t perturbed;                   /* GEMM samples that overlap one */
 	uint64_t missed; /* paced: those that began more than a period after their time */

@@ -46,8 +46,8 @@ static const char help[] =
 	"  --store FILE     another store than $XDG_DATA_HOME/barscope/barscope.db\n"
 	"  --json           for programs (schema barscope.stress/1)\n"
 	"  --ascii          plain characters only\n\n"
-	"Exit status: 0 fine, 1 corruption was found or the GPU ended the run (Xid, heat), 2 nothing was measured, 3 usage or failure,\n"
-	"128 + n when signal n ended it.\n";
+	"Exit status: 0 fine, 1 corruption was found or the GPU ended the run (Xid, heat), 2 nothing\n"
+	"was measured, 3 usage or failure, 4 no GPU that can be used, 128 + n when signal n ended it.\n";
 
 enum {
 	OPT_BACKEND = 256,

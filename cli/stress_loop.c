@@ -414,6 +414,7 @@ int cmd_stress_loop(const struct cmd_stress_options *o, struct cmd_stress_loop *
 		text_copy(r.trouble, sizeof(r.trouble), why.text);
 	}
 	if (recorded) {
+		r.recorded_until = l->record.until;
 		r.golden = l->record.golden;
 	} else {
 		look_at_golden(l, &r);

@@ -2,8 +2,10 @@
 #include "cli/stress_record.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/layout.h"
 #include "cli/store_args.h"
@@ -87,6 +89,14 @@ bool cmd_record_tick(struct cmd_record *r, const struct stress_status *st)
 	return now.phase != RUNS_REC_FAILED;
 }
 
+/* UNIX ns of a host clock's time. */
+static int64_t unix_at(uint64_t ns)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec - (int64_t)(clock_ns() - ns);
+}
+
 bool cmd_record_end(struct cmd_record *r, const struct stress_status *st, enum runs_state state,
 	struct why *why)
 {
@@ -99,6 +109,7 @@ bool cmd_record_end(struct cmd_record *r, const struct stress_status *st, enum r
 	const int e = runs_recorder_wait(r->recorder, ticket, STORE_MS, why);
 	runs_recorder_state(r->recorder, &now);
 	r->golden = now.golden;
+	r->until = now.phase == RUNS_REC_FAILED ? unix_at(now.last_commit_ns) : 0;
 	if (now.lost_seconds) {
 		fprintf(stderr, "barscope: %llu seconds of run %lld could not be stored\n",
 			(unsigned long long)now.lost_seconds, (long long)r->run);

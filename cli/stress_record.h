@@ -16,6 +16,7 @@ struct cmd_record {
 	struct runs_session *session;    /* NULL: no run is open */
 	uint64_t ticket;                 /* of what was asked for last */
 	int64_t run;                     /* the last one's; 0: none yet */
+	int64_t until;                   /* UNIX ns: the last one is stored up to there; 0: whole */
 	struct runs_golden_found golden; /* of the last one, once it is closed */
 };
 

@@ -136,7 +136,7 @@ int cuda_dev_open(const char *library, const char *address, struct cuda_dev **re
 				"%s at %s has compute capability %d.%d; the kernels need 8.0: use "
 				"--backend cpu",
 				d->name, d->address, d->limits.cc / 10, d->limits.cc % 10);
-			r = -EOPNOTSUPP;
+			r = -ENODEV;
 		}
 	}
 	if (r == 0) {

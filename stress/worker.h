@@ -119,6 +119,7 @@ struct stress_status {
 	uint64_t silent_ns; /* since the last sign of life */
 	pid_t pid;
 	char why[240]; /* FAILED, DIED, or ENDED early: one sentence */
+	bool no_gpu;   /* FAILED: the back end found no GPU that it can use, or no driver */
 	enum stress_ended ended;
 	char backend[16], device[96], kernel[32];
 	uint32_t threads, copies;

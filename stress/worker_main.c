@@ -523,6 +523,7 @@ static int run_engine(struct engine *e)
 		text_copy(e->state.backend, sizeof(e->state.backend), e->ops->name);
 		publish(e);
 		r = e->ops->open(&e->config, &e->lender, &e->backend, &why);
+		e->state.no_gpu = e->ops == &stress_backend_cuda && (r == -ENOENT || r == -ENODEV);
 	}
 	if (r == -ECANCELED && e->stop) {
 		enter(e, STRESS_DONE);

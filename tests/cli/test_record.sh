@@ -91,6 +91,8 @@ if unshare -m true 2>/dev/null && [ "$(id -u)" -eq 0 ]; then
     [ "$(cat "$dir/rc")" = 3 ] || fail "full disk: exit status $(cat "$dir/rc"): $(cat "$dir/out")"
     grep -q 'the disk that holds .* is full; what was recorded before is kept' "$dir/out" ||
         fail "full disk: no sentence: $(cat "$dir/out")"
+    grep -qE '^recorded +run 1, until [0-9]{2}:[0-9]{2}:[0-9]{2} only: the disk' "$dir/out" ||
+        fail "full disk: the summary says: $(grep recorded "$dir/out")"
     grep -q 'lies on tmpfs, which lives in memory' "$dir/out" || fail "no warning of tmpfs"
     read -r _ state _ seconds _ <"$dir/checked"
     [ "$state" = stopped ] && [ "$seconds" -gt 100 ] || fail "full disk: $(cat "$dir/checked")"

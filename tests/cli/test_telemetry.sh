@@ -81,7 +81,7 @@ expect $? 0 out "\"note\": \"kernels 'gemm90' refused.*current version is '7.4'"
 for option in --telemetry-test "--device $gpu" '--max-temperature 60' '--mode graph' '--shape decode7b'; do
     # shellcheck disable=SC2086
     LD_LIBRARY_PATH='' "$BARSCOPE" stress $option --seconds 1 >"$dir/out" 2>"$dir/err"
-    expect $? 3 err "^barscope: ${option%% *}.* needs the cuda back end: libcuda"
+    expect $? 4 err "^barscope: ${option%% *}.* needs the cuda back end: libcuda"
 done
 
 # Bad usage.
