@@ -21,7 +21,7 @@ static const uint64_t millisecond = 1000000;
 /* A call that took longer than this is expensive: at most once a second, and at most this share of
  * the time. */
 static const uint64_t expensive_ns = 500000;
-enum { EXPENSIVE_SHARE = 200, OFTEN_MS = 200, SELDOM_MS = 1000, NAP_MS = 50 };
+enum { EXPENSIVE_SHARE = 200, OFTEN_MS = 200, SELDOM_MS = 1000, NAP_MS = 50, RETRIES = 3 };
 /* Below the slowdown threshold, °C. */
 enum { SAFETY = 3 };
 static const int64_t never = INT64_MIN;
@@ -327,14 +327,22 @@ static void find_limit(struct stress_telemetry *t, struct stress_telemetry_state
 static bool can_watch_limit(struct stress_telemetry *t, struct why *why)
 {
 	int64_t celsius;
-	const int r = nvml_read(t->nvml, NVML_CELSIUS, &celsius);
+	int r = nvml_read(t->nvml, NVML_CELSIUS, &celsius);
 
-	if (r == -EOPNOTSUPP || r == -EACCES) {
-		why_set(why, "the run cannot be ended at %u °C: NVML %s this GPU's temperature",
-			t->o.max_celsius, r == -EACCES ? "may not read" : "does not tell");
-		return false;
+	/* A driver that was busy answers later. */
+	for (int i = 0; i < RETRIES && r < 0 && r != -EOPNOTSUPP && r != -EACCES; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = NAP_MS * millisecond}, NULL);
+		r = nvml_read(t->nvml, NVML_CELSIUS, &celsius);
 	}
-	return true;
+	if (r < 0) {
+		why_set(why, "the run cannot be ended at %u °C: NVML %s this GPU's temperature",
+			t->o.max_celsius,
+			r == -EACCES       ? "may not read"
+			: r == -EOPNOTSUPP ? "does not tell"
+			: r == -ENODEV     ? "has lost the GPU and cannot read"
+					   : "fails to read");
+	}
+	return r == 0;
 }
 
 /* Loads the library and does what was asked for; false: there is nothing more to do. */

@@ -63,6 +63,10 @@ FAKE_NVML=unsupported=GetTemperature stress --seconds 60 --max-temperature 60
 expect $? 3 err 'cannot be ended at 60 °C: NVML does not tell'
 FAKE_NVML=denied=GetTemperature stress --seconds 60 --max-temperature 60
 expect $? 3 err 'cannot be ended at 60 °C: NVML may not read'
+FAKE_NVML=broken=GetTemperature stress --seconds 60 --max-temperature 60
+expect $? 3 err 'cannot be ended at 60 °C: NVML fails to read'
+FAKE_NVML=broken=GetTemperature:2 stress --seconds 1 --max-temperature 60
+expect $? 0 out '^samples'
 FAKE_NVML=nodriver stress --seconds 60 --max-temperature 60
 expect $? 3 err 'Driver Not Loaded'
 FAKE_NVML=unsupported=GetTemperature stress --seconds 1

@@ -9,6 +9,7 @@
  *   vram=MIB bar1=MIB its sizes, default 8192 each
  *   unsupported=NAME  calls whose name contains NAME are not supported (3)
  *   denied=NAME       they need root (4)
+ *   broken=NAME:N     the first N of those calls (all without N) fail for no known reason (999)
  *   slow=US           every call takes that long, holding the GPU's lock (gpu_lock.h)
  *   slowest=NAME:US   those calls take that long
  *   hang=NAME         those calls never end
@@ -43,7 +44,7 @@
 static struct {
 	pthread_mutex_t mutex; /* all below */
 	uint64_t began_ns;
-	unsigned calls, temperatures, clocks;
+	unsigned calls, broken, temperatures, clocks;
 	bool told_xid;
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -147,6 +148,16 @@ static nvmlReturn enter(const char *call)
 	gpu_unlock();
 	if (number("lost", 0) && nth >= (unsigned)number("lost", 0)) {
 		return NVML_ERROR_GPU_IS_LOST;
+	}
+	if (names("broken", call)) {
+		const char *broken = order("broken", buf), *colon = strchr(broken, ':');
+
+		pthread_mutex_lock(&state.mutex);
+		const unsigned n = ++state.broken;
+		pthread_mutex_unlock(&state.mutex);
+		if (!colon || n <= (unsigned)atol(colon + 1)) {
+			return NVML_ERROR_UNKNOWN;
+		}
 	}
 	return names("unsupported", call) ? NVML_ERROR_NOT_SUPPORTED
 	       : names("denied", call)    ? NVML_ERROR_NO_PERMISSION
