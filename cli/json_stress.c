@@ -43,7 +43,7 @@ static void add_latency(struct js *j, const struct cmd_stress_summary *s)
 	}
 	if (s->ceiling > 0) {
 		js_set_real(j, "ceiling_gb_per_s", s->ceiling / 1e9);
-		if (s->bytes_per_s > 0) {
+		if (s->share > 0) {
 			js_set_real(j, "ceiling_share", s->share);
 		}
 	}

@@ -113,11 +113,12 @@ struct cmd_stress_summary {
 	uint64_t samples;                   /* GEMM samples that count */
 	uint64_t missing_p99, missing_p999; /* samples needed, when there are too few; else 0 */
 	double seconds;
-	bool is_ceiling;       /* the read-only loops were not slower than the GEMM itself */
-	double bytes_per_s;    /* by the device's median, the host's without one; 0: unknown */
-	double ceiling, share; /* 0: not measured */
-	uint64_t floor_ns;     /* BYTES at the ceiling; 0: unknown */
-	uint64_t period_ns;    /* batches: from one launch to the next; 0: isolated */
+	bool is_ceiling;    /* the read-only loops were not slower than the GEMM itself */
+	double bytes_per_s; /* by the device's median, the host's without one; 0: unknown */
+	double ceiling;     /* the loops' rate; 0: not measured */
+	double share;       /* of the ceiling; 0: unknown, or it is none */
+	uint64_t floor_ns;  /* BYTES at the ceiling; 0: likewise */
+	uint64_t period_ns; /* batches: from one launch to the next; 0: isolated */
 	bool corrupt;
 	bool delayed; /* the medians' differences are known: */
 	double delay_ns[CMD_DELAYS];

@@ -6,9 +6,6 @@
 
 enum { BAND_LEAST = 20 }; /* samples, so that one lies beyond p5 and one beyond p95 */
 
-/* Loops that were slower than the GEMM by more than their noise measured no ceiling. */
-static const double ceiling_slack = 1.05;
-
 static void summarise_layer(const struct runs_hist *h, struct cmd_stress_layer *ret)
 {
 	*ret = (struct cmd_stress_layer){.band = NAN};
@@ -87,9 +84,11 @@ void cmd_stress_summarise(const struct cmd_stress_result *r, struct cmd_stress_s
 	}
 	if (st->ceiling_bytes_per_s > 0) {
 		s.ceiling = st->ceiling_bytes_per_s;
+		s.is_ceiling = stress_tells_floor(st, s.bytes_per_s);
+	}
+	if (s.is_ceiling) {
 		s.share = s.bytes_per_s / s.ceiling;
 		s.floor_ns = (uint64_t)((double)st->bytes * 1e9 / s.ceiling);
-		s.is_ceiling = s.share <= ceiling_slack;
 	}
 	summarise_delay(r->delay, &s);
 	s.corrupt = st->mismatches > 0 || st->weight_faults > 0 || st->finding.kind ||

@@ -149,6 +149,15 @@ struct stress_status {
 	uint32_t locked_mhz;    /* the clocks are, or may be, locked by this run */
 };
 
+/*
+ * Do the read-only loops tell a floor for a GEMM that moves BYTES_PER_S (0: not known)? Loops that
+ * were slower by more than their noise measured none.
+ */
+static inline bool stress_tells_floor(const struct stress_status *st, double bytes_per_s)
+{
+	return st->ceiling_bytes_per_s > 0 && bytes_per_s <= 1.05 * st->ceiling_bytes_per_s;
+}
+
 struct stress_worker;
 
 /* Starts the process; returns at once (phase STARTING). Errors: fork, memfd, bad config. */

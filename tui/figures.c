@@ -76,7 +76,9 @@ static void draw_rate(const struct tui_app *a, struct tui_canvas *c, struct tui_
 			f->bytes_per_s / 1e9) +
 		1;
 	if (f->ceiling_share <= 0) {
-		tui_text(c, r, x + 1, y, TUI_UNSURE, "ceiling not measured");
+		tui_text(c, r, x + 1, y, TUI_UNSURE,
+			a->live.status.ceiling_bytes_per_s > 0 ? "no ceiling is told"
+							       : "ceiling not measured");
 		return;
 	}
 	char share[24];
@@ -96,7 +98,8 @@ static void draw_floor(const struct tui_app *a, struct tui_canvas *c, struct tui
 	char t[TEXT_TIME_MAX];
 	tui_text(c, r, 0, y, TUI_FAINT, "floor");
 	if (!f->floor_ns) {
-		tui_text_fit(c, r, 6, y, r.w - 6, TUI_UNSURE, "no read ceiling yet");
+		tui_text_fit(c, r, 6, y, r.w - 6, TUI_UNSURE,
+			st->ceiling_bytes_per_s > 0 ? "loops were slower" : "no read ceiling yet");
 		return;
 	}
 	int x = tui_text(c, r, 6, y, TUI_STRONG, text_ns(f->floor_ns, t)) + 1;

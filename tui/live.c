@@ -234,7 +234,7 @@ void tui_figures_make(
 	if (st->bytes && ret->p50) {
 		ret->bytes_per_s = (double)st->bytes * 1e9 / (double)ret->p50;
 	}
-	if (st->bytes && st->ceiling_bytes_per_s > 0) {
+	if (st->bytes && stress_tells_floor(st, ret->bytes_per_s)) {
 		ret->floor_ns = (uint64_t)((double)st->bytes * 1e9 / st->ceiling_bytes_per_s);
 		ret->ceiling_share = ret->bytes_per_s / st->ceiling_bytes_per_s;
 	}

@@ -62,8 +62,8 @@ struct tui_figures {
 	double band;                /* a share; NaN: no samples */
 	bool p99_known, p999_known; /* enough samples to name them */
 	double bytes_per_s;         /* 0: not known */
-	double ceiling_share;       /* 0: no ceiling yet */
-	uint64_t floor_ns;          /* the bytes at the ceiling's rate; 0: not known */
+	double ceiling_share;       /* 0: no ceiling, or slower loops */
+	uint64_t floor_ns;          /* the bytes at the ceiling's rate; 0: likewise */
 };
 
 void tui_live_init(struct tui_live *l);

@@ -358,6 +358,26 @@ static void the_past_can_be_read(void **state)
 	scene_destroy(s);
 }
 
+/* Read-only loops that the GEMM outruns are no ceiling: neither a floor nor a meter. */
+static void slower_loops_tell_no_floor(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 120, 40, TUI_UTF8);
+	scene_phase(s, STRESS_RUNNING, true);
+	scene_run(s, 20);
+	_cleanup_free_ char *told = scene_text(s);
+	assert_true(s->app.window.figures.floor_ns > 0 && s->app.window.figures.ceiling_share > 0);
+	assert_non_null(strstr(told, "90.2 MB"));
+	s->app.live.status.ceiling_bytes_per_s = 8e9; /* the GEMM moves 9.9 GB/s */
+	s->app.now_ns += 1000000000u;
+	_cleanup_free_ char *disowned = scene_text(s);
+	assert_true(s->app.window.figures.floor_ns == 0);
+	assert_true(s->app.window.figures.ceiling_share == 0);
+	assert_non_null(strstr(disowned, "loops were slower"));
+	assert_null(strstr(disowned, "90.2 MB"));
+	scene_destroy(s);
+}
+
 /* A comparison's place on the ladder, and a study with the key that leads on. */
 static void studies_and_their_verdicts(void **state)
 {
@@ -586,6 +606,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(removing_asks_first),
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
+		cmocka_unit_test(slower_loops_tell_no_floor),
 		cmocka_unit_test(studies_and_their_verdicts),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
