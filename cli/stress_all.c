@@ -221,11 +221,15 @@ static bool begin_records(struct cmd_all *a, int only, int way)
 		return true;
 	}
 	label_of(a, way, label);
+	a->hurry.signal = a->signal;
 	/* The machine is read for each: all at once. */
 	for (int i = 0; !r && i < a->n; i++) {
 		struct cmd_all_gpu *g = &a->gpu[i];
 
 		if (only < 0 || i == only) {
+			g->record.hurry = &a->hurry;
+			g->way = way;
+			g->ran = false;
 			r = cmd_record_begin(&g->record, a->o, &g->config, label, &a->why);
 		}
 	}
@@ -237,25 +241,35 @@ static bool begin_records(struct cmd_all *a, int only, int way)
 			g->run[way] = r ? 0 : g->record.run;
 		}
 	}
+	a->signal = a->hurry.signal;
 	return r == 0;
 }
 
-static void end_records(struct cmd_all *a, int way)
+/* Closes every run that is open, for the way it was opened for. */
+static void end_records(struct cmd_all *a)
 {
+	a->hurry.signal = a->signal;
 	for (int i = 0; i < a->n; i++) {
 		struct cmd_all_gpu *g = &a->gpu[i];
 		const bool failed =
 			g->status.phase == STRESS_FAILED || g->status.phase == STRESS_DIED;
+		struct stress_status last = g->status;
 
 		if (!g->record.session) {
 			continue;
 		}
-		cmd_record_end(&g->record, &g->status,
+		if (!g->ran && !*last.why) {
+			text_copy(last.why, sizeof(last.why),
+				*a->why.text ? a->why.text : "it did not come to run");
+		}
+		cmd_record_end(&g->record, &last,
 			failed                         ? RUNS_FAILED
 			: a->signal || g->status.ended ? RUNS_STOPPED
-						       : RUNS_DONE,
+			: g->ran                       ? RUNS_DONE
+						       : RUNS_FAILED,
 			&a->why);
-		g->golden[way] = g->record.golden;
+		g->golden[g->way] = g->record.golden;
+		a->signal = a->hurry.signal;
 	}
 }
 
@@ -267,6 +281,7 @@ static void run(struct cmd_all *a, int only, int way)
 {
 	for (int i = 0; i < a->n; i++) {
 		a->gpu[i].resumed = a->gpu[i].worker && (only < 0 || i == only);
+		a->gpu[i].ran |= a->gpu[i].resumed;
 		if (a->gpu[i].worker) {
 			stress_worker_pause(a->gpu[i].worker, !a->gpu[i].resumed);
 		}
@@ -293,7 +308,7 @@ static void run(struct cmd_all *a, int only, int way)
 			paused &= is_over(&a->gpu[i]) || is_paused(&a->gpu[i]);
 		}
 	}
-	end_records(a, way);
+	end_records(a);
 }
 
 static void start(struct cmd_all *a)
@@ -395,7 +410,7 @@ static void measure(struct cmd_all *a)
 			run(a, i, CMD_ALONE);
 		}
 	}
-	end_records(a, CMD_TOGETHER); /* of what did not come to run */
+	end_records(a); /* of what did not come to run */
 	say("");
 }
 
@@ -407,6 +422,7 @@ int cmd_stress_all(const struct cmd_stress_options *o)
 
 	a->o = o;
 	a->signals.fd = -1;
+	a->hurry.signals = &a->signals;
 	for (int i = 0; i < CMD_GPUS; i++) {
 		for (int way = 0; way < CMD_WAYS; way++) {
 			runs_hist_init(&a->gpu[i].host[way], RUNS_HIST_TENTH_PCT);

@@ -19,6 +19,8 @@ struct cmd_all_gpu {
 	bool resumed; /* it is asked to run */
 	struct runs_hist host[CMD_WAYS], on_device[CMD_WAYS];
 	struct cmd_record record;
+	int way;                                   /* that the record's run is for */
+	bool ran;                                  /* … and whether it came to run */
 	int64_t run[CMD_WAYS];                     /* in the store; 0: not recorded */
 	struct runs_golden_found golden[CMD_WAYS]; /* of these runs */
 };
@@ -28,8 +30,9 @@ struct cmd_all {
 	struct cmd_all_gpu gpu[CMD_GPUS];
 	int n;
 	struct cmd_signals signals;
-	int signal;     /* that ended it; 0: none */
-	struct why why; /* what went wrong beside the GPUs: the store; "" nothing */
+	int signal;             /* that ended it; 0: none */
+	struct cmd_hurry hurry; /* of the records' waits */
+	struct why why;         /* what went wrong beside the GPUs: the store; "" nothing */
 	struct stress_sample batch[CMD_ALL_BATCH];
 };
 

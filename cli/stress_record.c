@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/stress_record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "cli/cmd.h"
 #include "cli/layout.h"
 #include "cli/store_args.h"
@@ -16,7 +18,39 @@ enum {
 	STORE_MS = 10000,
 	BEGIN_MS = 40000, /* the machine is captured first: a driver may take seconds a GPU */
 	FINISH_MS = 1000,
+	LOOK_MS = 50, /* between two looks for a signal */
 };
+
+static const uint64_t millisecond = 1000000;
+
+/* Waits for TICKET, MS at most; where R has a hurry, not longer than that allows. */
+static int wait_store(const struct cmd_record *r, uint64_t ticket, int ms, struct why *why)
+{
+	struct cmd_hurry *h = r->hurry;
+	const uint64_t from = clock_ns(), limit = from + (uint64_t)ms * millisecond;
+	struct why trouble;
+	uint64_t until;
+	int e;
+
+	if (!h) {
+		return runs_recorder_wait(r->recorder, ticket, ms, why);
+	}
+	do {
+		const int signal = cmd_signals_take(h->signals);
+
+		h->signal = signal ? signal : h->signal;
+		h->since_ns = h->signal && !h->since_ns ? clock_ns() : h->since_ns;
+		until = h->signal ? MIN(limit, h->since_ns + FINISH_MS * millisecond) : limit;
+		e = runs_recorder_wait(r->recorder, ticket, LOOK_MS, &trouble);
+	} while (e == -ETIMEDOUT && clock_ns() < until);
+	if (e == -ETIMEDOUT) {
+		why_set(why, "the store has not answered for %.1f s: the disk hangs or is busy",
+			(double)(clock_ns() - from) / 1e9);
+	} else if (e < 0) {
+		*why = trouble;
+	}
+	return e;
+}
 
 /* Recording was asked for: a store that cannot take the run is an error before it starts. */
 static int open_recorder(struct cmd_record *r, const char *store, struct why *why)
@@ -60,7 +94,7 @@ int cmd_record_begin(struct cmd_record *r, const struct cmd_stress_options *o,
 int cmd_record_await(struct cmd_record *r, struct why *why)
 {
 	const bool first = !r->run;
-	const int e = runs_recorder_wait(r->recorder, r->ticket, BEGIN_MS, why);
+	const int e = wait_store(r, r->ticket, BEGIN_MS, why);
 	if (e < 0) {
 		return e;
 	}
@@ -106,7 +140,7 @@ bool cmd_record_end(struct cmd_record *r, const struct stress_status *st, enum r
 	}
 	const uint64_t ticket = runs_session_end(r->session, st, state, st->why);
 	r->session = NULL;
-	const int e = runs_recorder_wait(r->recorder, ticket, STORE_MS, why);
+	const int e = wait_store(r, ticket, STORE_MS, why);
 	runs_recorder_state(r->recorder, &now);
 	r->golden = now.golden;
 	r->until = now.phase == RUNS_REC_FAILED ? unix_at(now.last_commit_ns) : 0;

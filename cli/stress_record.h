@@ -7,11 +7,20 @@
 
 #include <stdbool.h>
 
+#include "cli/signals.h"
 #include "cli/stress.h"
 #include "runs/recorder.h"
 #include "runs/session.h"
 
+/* Signals are looked for in waits; the first leaves all that follow a second, together. */
+struct cmd_hurry {
+	const struct cmd_signals *signals;
+	int signal;        /* that came; 0: none */
+	uint64_t since_ns; /* when that was seen */
+};
+
 struct cmd_record {
+	struct cmd_hurry *hurry;         /* NULL: waits end when the store answers, or never will */
 	struct runs_recorder *recorder;  /* NULL: nothing is recorded */
 	struct runs_session *session;    /* NULL: no run is open */
 	uint64_t ticket;                 /* of what was asked for last */

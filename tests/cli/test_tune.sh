@@ -163,4 +163,35 @@ done
 for gpu in 0000:41:00.0 0000:42:00.0; do
     expect 2 "^  cuda Fake GPU at $gpu 2x64x24 f16, host latency" compare both both-alone
 done
+
+# A store that stops taking runs: what never ran is no "done" run, and what was found together stays.
+store=$dir/breaks.db
+sql() { # SQL: its rows
+    python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    for row in db.execute(sys.argv[2]): print(*row, sep="|")' "$store" "$1"
+}
+both_gpus() { # STATUS LABEL: two GPUs into the store
+    FAKE_CUDA=devices=2 "$BARSCOPE" stress --device all --shape 2x64x24 --copies 3 --seconds 1 \
+        --store "$store" --record "$2" >"$out" 2>&1
+    local got=$?
+    [ $got -eq 2 ] && [ "$1" -eq 0 ] && got=0 # busy: nothing came within the window
+    if [ $got -ne "$1" ]; then
+        echo "all GPUs into $2: status $got instead of $1"
+        cat "$out"
+        bad=1
+    fi
+}
+both_gpus 0 fine
+sql "create trigger no_room before insert on runs when new.label like '%-alone'
+     begin select raise(abort, 'no room'); end" && sql 'update goldens set hash = hash + 1'
+both_gpus 1 broken
+grep -qE 'corruption: ' "$out" || { echo 'what was found together is lost'; cat "$out"; bad=1; }
+[ "$(sql "select label, state from runs where label like 'broken%'" | sort | uniq -c | xargs)" = '2 broken|done' ] ||
+    { echo 'not two runs together'; sql 'select label, state from runs'; bad=1; }
+sql "create trigger one before insert on runs when exists (select 1 from runs where label = new.label)
+     begin select raise(abort, 'no room'); end"
+both_gpus 3 never
+[ "$(sql "select state from runs where label = 'never'")" = failed ] ||
+    { echo 'a run that never ran did not fail'; sql 'select label, state from runs'; bad=1; }
 exit $bad
