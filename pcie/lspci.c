@@ -439,7 +439,7 @@ static size_t take_folded(struct pcie_lspci *p, const struct pcie_lines *l, size
 	line[0].len = u.len;
 	memcpy(line + 1, l->line + at + n, more * sizeof(*line));
 	const struct pcie_lines some = {
-		.line = line, .n = 1 + more, .cut = l->cut && at + n + more == l->n};
+		.line = line, .n = 1 + more, .cut = (l->cut || u.open) && at + n + more == l->n};
 	size_t taken = take_logical(p, &some, 0);
 	return taken ? n + taken - 1 : 0;
 }

@@ -99,6 +99,7 @@ struct lspci_fold lspci_find_fold(const struct pcie_lines *l, size_t at);
 struct lspci_unfolded {
 	char s[1024];
 	size_t len;
+	bool open; /* the text ends behind a full column: the last number may go on */
 };
 
 /* Puts the line at AT together; returns its pieces, or 0 when it is too long for one of lspci's. */

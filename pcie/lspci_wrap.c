@@ -189,5 +189,6 @@ size_t lspci_unfold(
 		ret->len += blanks;
 	}
 	ret->s[ret->len] = '\0';
+	ret->open = f.anywhere && at + n + 1 == l->n && columns(&l->line[at + n]) == f.column;
 	return n + 1;
 }

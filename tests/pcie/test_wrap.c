@@ -184,6 +184,38 @@ static void a_torn_number(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* The text ends behind a full column: "ad400" is the beginning of an address. */
+static void a_number_at_the_last_column(void **state)
+{
+	(void)state;
+	static const char text[] = "000d:0e:00.0 VGA compatible co\n"
+				   "ntroller [0300]: NVIDIA Corpor\n"
+				   "ation GA102 [GeForce RTX 3090]\n"
+				   " [10de:64dc] (rev 46) (prog-if\n"
+				   " 00 [VGA controller])\n"
+				   "        Flags: bus master, fas\n"
+				   "t devsel, latency 0, IRQ 146, \n"
+				   "NUMA node 0, IOMMU group 14\n"
+				   "        Memory at ec280000 (32\n"
+				   "-bit, non-prefetchable) [size=\n"
+				   "512K]\n"
+				   "        Expansion ROM at ad400\n"
+				   "000 [disabled] [size=128K]\n";
+	char cut[sizeof(text)];
+	for (int whole = 0; whole < 2; whole++) {
+		memcpy(cut, text, sizeof(text));
+		*(whole ? cut + sizeof(text) - 1 : strstr(cut, "000 [dis")) = '\0';
+		struct pcie_snapshot *s = scan(cut);
+		assert_int_equal(s->ndev, 1);
+		const struct pcie_bar *b = pcie_device_find_bar(&s->dev[0], PCIE_BAR_ROM, 6);
+		assert_int_equal(b && b->has_base, whole);
+		if (whole) {
+			assert_int_equal(b->base, 0xad400000);
+		}
+		pcie_snapshot_destroy(s);
+	}
+}
+
 /* '=' at a line's end is no soft break of a mail in so narrow a column. */
 static void an_equals_sign_at_the_fold(void **state)
 {
@@ -357,6 +389,7 @@ int main(void)
 		cmocka_unit_test(thirty_columns),
 		cmocka_unit_test(forty_columns_quoted),
 		cmocka_unit_test(a_torn_number),
+		cmocka_unit_test(a_number_at_the_last_column),
 		cmocka_unit_test(an_equals_sign_at_the_fold),
 		cmocka_unit_test(thirty_columns_of_quotes),
 		cmocka_unit_test(bars_before_all_lines),
