@@ -125,13 +125,15 @@ static void gpu(uint64_t *seed, struct gen_dev *d)
 	bool high = vram > 0x10000000 || gen_below(seed, 2);
 	for (int i = 0; i < 6; i++) {
 		if (i == kind[k].vram_bar) {
-			add_bar(d, i, true, true, place(seed, high, vram), vram)->state =
-				state(seed);
+			struct gen_bar *b =
+				add_bar(d, i, true, true, place(seed, high, vram), vram);
+			b->state = state(seed); /* drawn after its place, by every compiler */
 		} else if (i == kind[k].small_bar) {
 			uint64_t size = UINT64_C(1) << (21 + gen_below(seed, 5));
 			bool pref = k != 3;
-			add_bar(d, i, true, pref, place(seed, pref && high, size), size)->state =
-				state(seed);
+			struct gen_bar *b =
+				add_bar(d, i, true, pref, place(seed, pref && high, size), size);
+			b->state = state(seed);
 		} else if (i == 5 && kind[k].small_bar == 4) {
 			continue; /* its upper half */
 		} else if (i == 5 && gen_below(seed, 2)) {
