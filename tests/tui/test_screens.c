@@ -244,6 +244,7 @@ static void modes_are_for_cuda(void **state)
 			assert_int_equal(m->kind, TUI_MODAL_NONE);
 			assert_string_equal(
 				stress_mode_name(s->app.live.config.mode), cases[i].mode);
+			stress_worker_destroy(s->app.live.worker, 0);
 		}
 		scene_destroy(s);
 	}
