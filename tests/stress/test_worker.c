@@ -198,7 +198,7 @@ static void a_killed_worker_is_told_apart(void **state)
 	finish(&f);
 }
 
-static void a_stopped_worker_is_seen(void **state)
+static void a_stopped_worker_is_seen_within_a_second(void **state)
 {
 	(void)state;
 	struct front f;
@@ -210,7 +210,8 @@ static void a_stopped_worker_is_seen(void **state)
 		uint64_t t = clock_ns();
 		turn(&f);
 		longest = MAX(longest, clock_ns() - t);
-		assert_true(clock_ns() - began < patience);
+		/* Who looks a second after the stop sees it, however late a busy machine looks. */
+		assert_true(f.status.stalled || t - began < second);
 	}
 	/* The stopped worker would hold the front up for ever: any end of a turn is early enough.
 	 */
@@ -258,6 +259,7 @@ static void crash_hang_and_failure_have_names(void **state)
 	do {
 		turn(&f);
 		assert_true(clock_ns() - began < patience);
+		assert_true(f.status.stalled || f.status.silent_ns < second);
 	} while (!f.status.stalled);
 	began = clock_ns();
 	stress_worker_destroy(f.w, 100);
@@ -371,7 +373,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(counts_wrong_hashes),
 		cmocka_unit_test(pauses_resumes_and_stops),
 		cmocka_unit_test(a_killed_worker_is_told_apart),
-		cmocka_unit_test(a_stopped_worker_is_seen),
+		cmocka_unit_test(a_stopped_worker_is_seen_within_a_second),
 		cmocka_unit_test(crash_hang_and_failure_have_names),
 		cmocka_unit_test(a_bad_configuration_is_one_sentence),
 		cmocka_unit_test(no_worker_outlives_its_front),
