@@ -56,6 +56,21 @@ static inline void place_finish(struct place *p)
 	assert_int_equal(system(cmd), 0);
 }
 
+/* For cmocka: each test gets a place of its own as its state. */
+static inline int place_setup(void **state)
+{
+	static struct place p;
+	place_init(&p);
+	*state = &p;
+	return 0;
+}
+
+static inline int place_teardown(void **state)
+{
+	place_finish(*state);
+	return 0;
+}
+
 /* Second SEC of a run: N samples around MEAN ns, host = launch + device + notify. */
 static inline struct runs_second *place_second(uint32_t sec, size_t n, uint64_t mean)
 {

@@ -11,20 +11,6 @@
 #include "runs/write.h"
 #include "tests/runs/place.h"
 
-static int setup(void **state)
-{
-	static struct place p;
-	place_init(&p);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	place_finish(*state);
-	return 0;
-}
-
 static const struct runs_info like = {.backend = "cpu", .shape = "1x8x8", .dtype = "f16"};
 
 /* A finished run whose latencies reach from 1 ms to WIDTH (a share) above it, evenly. */
@@ -152,9 +138,12 @@ static void damage_is_no_error_of_the_study(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(boots_that_say_something, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_noise_is_not_claimed, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_no_error_of_the_study, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			boots_that_say_something, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			no_noise_is_not_claimed, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			damage_is_no_error_of_the_study, place_setup, place_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,20 +10,6 @@
 #include "runs/lookout.h"
 #include "tests/runs/place.h"
 
-static int setup(void **state)
-{
-	static struct place p;
-	place_init(&p);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	place_finish(*state);
-	return 0;
-}
-
 struct counters {
 	char state;
 	unsigned long long ran[2], waited[2], faults[2], busy[2], irq, steal, khz;
@@ -312,14 +298,18 @@ static void the_lookout_hands_them_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_counter_has_its_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_lookout_hands_them_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			others_on_a_timed_core_are_foreign_load, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_threads_that_launch_count, setup, teardown),
+			each_counter_has_its_event, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
-			the_workers_own_helpers_count_never, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_process_that_is_gone, setup, teardown),
+			the_lookout_hands_them_on, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			others_on_a_timed_core_are_foreign_load, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			only_threads_that_launch_count, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_workers_own_helpers_count_never, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_process_that_is_gone, place_setup, place_teardown),
 		cmocka_unit_test(the_real_proc_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,20 +14,6 @@
 
 static const char boot[] = "22222222-0000-0000-0000-000000000000";
 
-static int setup(void **state)
-{
-	static struct place p;
-	place_init(&p);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	place_finish(*state);
-	return 0;
-}
-
 /* A journalctl that is this script stands first in PATH from now on. */
 static void put_journal(const struct place *p, const char *script)
 {
@@ -62,6 +48,14 @@ static void the_journal_of_that_boot_is_read(void **state)
 		runs_last_words(NULL, "$(reboot)", INT64_MAX, in_ms(60000), words, sizeof(words)));
 	assert_false(runs_last_words(((struct place *)*state)->root, boot, INT64_MAX, in_ms(60000),
 		words, sizeof(words)));
+}
+
+static void whose_machine_it_was_is_not_told(void **state)
+{
+	char words[160] = "";
+	put_journal(*state, "echo 'host kernel: AER: serial=AB12 de:ad:be:ef:00:01'\n");
+	assert_true(runs_last_words(NULL, boot, INT64_MAX, in_ms(60000), words, sizeof(words)));
+	assert_string_equal(words, "AER: serial=XXXX 00:00:00:00:00:00");
 }
 
 static void a_journal_that_hangs_is_given_up(void **state)
@@ -131,10 +125,14 @@ static void the_store_is_free_while_the_journal_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_journal_of_that_boot_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_journal_that_hangs_is_given_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			the_store_is_free_while_the_journal_is_read, setup, teardown),
+			the_journal_of_that_boot_is_read, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			whose_machine_it_was_is_not_told, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_journal_that_hangs_is_given_up, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_store_is_free_while_the_journal_is_read, place_setup, place_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

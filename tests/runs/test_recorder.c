@@ -35,20 +35,6 @@ static int capture(
 	return 0;
 }
 
-static int setup(void **state)
-{
-	static struct place p;
-	place_init(&p);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	place_finish(*state);
-	return 0;
-}
-
 static struct runs_recorder *start(const struct place *p)
 {
 	struct runs_recorder *r;
@@ -498,17 +484,20 @@ static void a_session_does_all_of_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_run_is_kept_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_run_is_kept_whole, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
-			an_open_run_is_closed_as_what_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(posting_never_waits, setup, teardown),
+			an_open_run_is_closed_as_what_it_was, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(posting_never_waits, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_hung_disk_does_not_hold_the_exit, setup, teardown),
-		cmocka_unit_test_setup_teardown(errors_come_as_one_sentence, setup, teardown),
+			a_hung_disk_does_not_hold_the_exit, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_full_disk_ends_the_run_and_keeps_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_baseline_survives_the_reboot, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_session_does_all_of_it, setup, teardown),
+			errors_come_as_one_sentence, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_full_disk_ends_the_run_and_keeps_it, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_baseline_survives_the_reboot, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_session_does_all_of_it, place_setup, place_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,20 +13,6 @@
 #include "runs/write.h"
 #include "tests/runs/place.h"
 
-static int setup(void **state)
-{
-	static struct place p;
-	place_init(&p);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	place_finish(*state);
-	return 0;
-}
-
 static struct runs_store *open_new(const struct place *p)
 {
 	struct runs_store *s;
@@ -370,13 +356,18 @@ static void memory_file_systems_are_warned_about(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_goes_in_comes_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_store_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_later_schema_is_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_an_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(read_only_is_said_and_still_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lock_is_waited_for_then_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(odd_paths_work, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_goes_in_comes_out, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_no_store_is_refused, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_later_schema_is_said, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(damage_is_an_answer, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			read_only_is_said_and_still_read, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_lock_is_waited_for_then_said, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(odd_paths_work, place_setup, place_teardown),
 		cmocka_unit_test(memory_file_systems_are_warned_about),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
