@@ -60,24 +60,31 @@ int child_start_program(const char *program, char *const *argv, char *const *env
 
 ssize_t child_read(const struct child *c, void *buf, size_t size, uint64_t until_ns)
 {
-	size_t have = 0;
+	size_t have;
+	const int r = child_read_some(c, buf, size, until_ns, &have);
 
-	while (have < size) {
+	return r < 0 ? r : (ssize_t)have;
+}
+
+int child_read_some(
+	const struct child *c, void *buf, size_t size, uint64_t until_ns, size_t *ret_have)
+{
+	for (*ret_have = 0; *ret_have < size;) {
 		const uint64_t now = clock_ns();
+		const bool over = now >= until_ns;
 		struct pollfd p = {.fd = c->fd, .events = POLLIN};
-
-		if (now >= until_ns) {
-			return -ETIMEDOUT;
-		}
-		const int ready = poll(&p, 1, (int)((until_ns - now) / 1000000 + 1));
+		const int ready = poll(&p, 1, over ? 0 : (int)((until_ns - now) / 1000000 + 1));
 
 		if (ready < 0 && errno != EINTR) {
 			return -errno;
 		}
 		if (ready <= 0) {
+			if (over) {
+				return -ETIMEDOUT;
+			}
 			continue; /* a read would wait past the deadline */
 		}
-		const ssize_t n = read(c->fd, (char *)buf + have, size - have);
+		const ssize_t n = read(c->fd, (char *)buf + *ret_have, size - *ret_have);
 
 		if (n == 0) {
 			break;
@@ -85,9 +92,9 @@ ssize_t child_read(const struct child *c, void *buf, size_t size, uint64_t until
 		if (n < 0 && errno != EINTR && errno != EAGAIN) {
 			return -errno;
 		}
-		have += n > 0 ? (size_t)n : 0;
+		*ret_have += n > 0 ? (size_t)n : 0;
 	}
-	return (ssize_t)have;
+	return 0;
 }
 
 int child_end(struct child *c, bool kill_it)

@@ -30,6 +30,13 @@ int child_start_program(
 ssize_t child_read(const struct child *c, void *buf, size_t size, uint64_t until_ns);
 
 /*
+ * The same of a text without a fixed length: RET_HAVE is how much had come, also where an error or
+ * the deadline ended it. 0: SIZE bytes, or all until the child's end.
+ */
+int child_read_some(
+	const struct child *c, void *buf, size_t size, uint64_t until_ns, size_t *ret_have);
+
+/*
  * Reaps the child, with KILL after ending it; its wait status. -1: it is stuck in the kernel and
  * was left behind.
  */

@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/mask.h"
+#include "runs/env.h"
 #include "runs/write.h"
 
 /* What belongs to a run, beside its row in "runs". A later schema's tables come to the end. */
@@ -82,6 +84,28 @@ static int copy_machine(struct runs_store *s, int64_t old, int64_t *ret, struct 
 	return r;
 }
 
+/* What an earlier version has stored of run ID as it was: it must not travel. */
+static int mask_run(struct runs_store *s, int64_t id, struct why *why)
+{
+	struct runs_db *db = runs_store_db(s);
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	struct js *env = NULL;
+	int r = runs_db_query(db, &q, why, "SELECT env, why FROM main.runs WHERE id = ?", "i", id);
+	if (!r) {
+		r = runs_rows_next(q, why);
+	}
+	if (r <= 0 || js_parse(runs_rows_text(q, 0), strlen(runs_rows_text(q, 0)), &env, NULL)) {
+		return r < 0 ? r : 0; /* no JSON: nobody reads it */
+	}
+	runs_env_mask(env);
+	_cleanup_free_ char *text = js_text_compact(env);
+	js_free(env);
+	_cleanup_free_ char *reason =
+		pcie_mask_text(runs_rows_text(q, 1), strlen(runs_rows_text(q, 1)), NULL, NULL);
+	return runs_db_run(db, why, "UPDATE main.runs SET env = ?, why = ? WHERE id = ?", "ssi",
+		text, reason, id);
+}
+
 /* Copies src's run OLD into S with all that belongs to it. */
 static int copy_run(
 	struct runs_store *s, int64_t old, bool imported, int64_t *ret_id, struct why *why)
@@ -107,6 +131,9 @@ static int copy_run(
 			"UPDATE main.runs SET machine = nullif(?, 0), imported = imported OR ?,"
 			" state = CASE state WHEN 'running' THEN 'died' ELSE state END WHERE id = ?",
 			"iii", machine, (int64_t)imported, id);
+	}
+	if (!r) {
+		r = mask_run(s, id, why);
 	}
 	for (size_t i = 0; !r && i < ARRAY_LEN(parts); i++) {
 		r = copy_part(db, parts[i], old, id, why);

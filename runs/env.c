@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "pcie/mask.h"
 
 enum { FILE_MAX = 1 << 16 };
 
@@ -104,6 +105,41 @@ static void read_line(
 	}
 }
 
+static void mask_member(struct js *env, const char *name, const char *host,
+	char *(*mask)(const char *, size_t, const char *))
+{
+	const char *value = js_get_str(env, name);
+	if (value) {
+		_cleanup_free_ char *masked = mask(value, strlen(value), host);
+		js_set_str(env, name, masked);
+	}
+}
+
+static char *mask_text(const char *text, size_t len, const char *host)
+{
+	return pcie_mask_text(text, len, host, NULL);
+}
+
+static void mask_all(struct js *env, const char *host)
+{
+	mask_member(env, "cmdline", host, pcie_mask_cmdline);
+	mask_member(env, "kernel_build", host, mask_text);
+}
+
+void runs_env_mask(struct js *env)
+{
+	mask_all(env, NULL);
+}
+
+const char *runs_env_host(const char *root, char buf[static RUNS_HOST_MAX])
+{
+	if (read_below(root, "proc/sys/kernel/hostname", buf, RUNS_HOST_MAX) < 0) {
+		*buf = '\0';
+	}
+	buf[strcspn(buf, "\r\n")] = '\0';
+	return buf;
+}
+
 struct js *runs_env_read(const char *root)
 {
 	struct js *env = js_object();
@@ -121,6 +157,8 @@ struct js *runs_env_read(const char *root)
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		read_line(env, root, lines[i].name, lines[i].path, lines[i].key);
 	}
+	char host[RUNS_HOST_MAX];
+	mask_all(env, runs_env_host(root, host));
 	return env;
 }
 

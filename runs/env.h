@@ -9,13 +9,22 @@
 #include "base/json.h"
 #include "base/macros.h"
 
-enum { RUNS_BOOT_ID_MAX = 40 };
+enum { RUNS_BOOT_ID_MAX = 40, RUNS_HOST_MAX = 66 };
 
 /* The running boot's id below ROOT (NULL: "/"); "" when it cannot be read. Returns BUF. */
 const char *runs_env_boot_id(const char *root, char buf[static RUNS_BOOT_ID_MAX]);
 
-/* The environment as an object of strings; members that cannot be read are left out. */
+/* The machine's name in the network below ROOT, the same way. */
+const char *runs_env_host(const char *root, char buf[static RUNS_HOST_MAX]);
+
+/*
+ * The environment as an object of strings; members that cannot be read are left out. What says
+ * whose machine it is, or where, is masked as in captures (pcie/mask.h): a bundle shows it.
+ */
 struct js *runs_env_read(const char *root);
+
+/* Masks ENV, which a version of barscope that did not has stored. Masked ones stay as they are. */
+void runs_env_mask(struct js *env);
 
 /* The name of the I-th member that this version reads; NULL: there are no more. */
 const char *runs_env_name(size_t i);

@@ -10,6 +10,7 @@
 #include "base/gz.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "runs/env.h"
 
 static const char *const states[] = {
 	[RUNS_RUNNING] = "running",
@@ -228,7 +229,11 @@ int runs_info_env(struct runs_store *s, int64_t run, struct js **ret, struct why
 {
 	_cleanup_free_ char *text = NULL;
 	int r = one_text(s, "SELECT env FROM runs WHERE id = ?", run, &text, why);
-	return r ? r : js_parse(text, strlen(text), ret, why);
+	r = r ? r : js_parse(text, strlen(text), ret, why);
+	if (!r) {
+		runs_env_mask(*ret);
+	}
+	return r;
 }
 
 int runs_info_last_status(struct runs_store *s, int64_t run, char **ret, struct why *why)

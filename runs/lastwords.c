@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +11,11 @@
 #include "base/alloc.h"
 #include "base/child.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/mask.h"
+#include "runs/env.h"
 
 enum { RECORD = 1 << 18, JOURNAL = 1 << 22 };
 
@@ -43,20 +43,24 @@ static const char *message(const char *line)
 	return bracket && (*line == '[' || *line == '<') ? bracket + 1 + (bracket[1] == ' ') : line;
 }
 
-static bool take_lines(char *s, char *ret, size_t size)
+/* The last line of S that tells, masked as captures are: it is kept with the run. */
+static bool take_lines(char *s, const char *host, char *ret, size_t size)
 {
-	bool found = false;
+	const char *last = NULL;
 	for (char *save, *line = strtok_r(s, "\n", &save); line;
 		line = strtok_r(NULL, "\n", &save)) {
 		if (runs_is_fault(line)) {
-			text_copy(ret, size, message(line));
-			found = true;
+			last = message(line);
 		}
 	}
-	return found;
+	if (last) {
+		_cleanup_free_ char *masked = pcie_mask_text(last, strlen(last), host, NULL);
+		text_copy(ret, size, masked);
+	}
+	return last != NULL;
 }
 
-static bool from_pstore(const char *root, int64_t since, char *ret, size_t size)
+static bool from_pstore(const char *root, int64_t since, const char *host, char *ret, size_t size)
 {
 	char path[512];
 	snprintf(path, sizeof(path), "%s/sys/fs/pstore", root ? root : "");
@@ -70,7 +74,7 @@ static bool from_pstore(const char *root, int64_t since, char *ret, size_t size)
 			(!strncmp(d->d_name, "dmesg-", 6) || !strncmp(d->d_name, "console-", 8)) &&
 			fstatat(dirfd(dir), d->d_name, &st, 0) == 0 && st.st_mtime >= since;
 		if (log && file_read_at(dirfd(dir), d->d_name, buf, RECORD) > 0) {
-			found = take_lines(buf, ret, size) || found;
+			found = take_lines(buf, host, ret, size) || found;
 		}
 	}
 	return found;
@@ -93,27 +97,8 @@ static bool plain_id(const char *boot_id, char ret[static 33])
 	return n == 32;
 }
 
-/* All of it that comes until the deadline, ended with NUL; owned. */
-static char *read_until(const struct child *c, uint64_t until_ns)
-{
-	struct text t = {0};
-	char part[4096];
-	while (t.len < JOURNAL) {
-		const uint64_t now = clock_ns();
-		struct pollfd p = {.fd = c->fd, .events = POLLIN};
-		if (now >= until_ns || poll(&p, 1, (int)((until_ns - now) / 1000000 + 1)) <= 0) {
-			break;
-		}
-		const ssize_t n = read(c->fd, part, sizeof(part));
-		if (n <= 0) {
-			break;
-		}
-		text_addn(&t, part, (size_t)n);
-	}
-	return text_steal(&t);
-}
-
-static bool from_journal(const char *boot_id, uint64_t until_ns, char *ret, size_t size)
+static bool from_journal(
+	const char *boot_id, uint64_t until_ns, const char *host, char *ret, size_t size)
 {
 	char id[33], boot[48];
 	struct child c;
@@ -126,14 +111,19 @@ static bool from_journal(const char *boot_id, uint64_t until_ns, char *ret, size
 	if (child_start_program("journalctl", (char *const *)(uintptr_t)argv, NULL, &c)) {
 		return false;
 	}
-	_cleanup_free_ char *lines = read_until(&c, until_ns);
+	_cleanup_free_ char *lines = xmalloc(JOURNAL + 1);
+	size_t have;
+	child_read_some(&c, lines, JOURNAL, until_ns, &have); /* what came before an error counts */
+	lines[have] = '\0';
 	child_end(&c, true);
-	return take_lines(lines, ret, size);
+	return take_lines(lines, host, ret, size);
 }
 
 bool runs_last_words(const char *root, const char *boot_id, int64_t since, uint64_t until_ns,
 	char *ret, size_t size)
 {
-	return from_pstore(root, since, ret, size) ||
-	       (!root && from_journal(boot_id, until_ns, ret, size));
+	char host[RUNS_HOST_MAX];
+	runs_env_host(root, host);
+	return from_pstore(root, since, host, ret, size) ||
+	       (!root && from_journal(boot_id, until_ns, host, ret, size));
 }

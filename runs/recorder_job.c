@@ -258,6 +258,7 @@ static int do_load(struct runs_desk *d, struct runs_item *it)
 	struct js *then = NULL;
 	if (!r && !js_parse(env, strlen(env), &then, NULL)) {
 		struct js *now = runs_env_read(d->root);
+		runs_env_mask(then);
 		l.ndiff = runs_env_compare(then, now, &l.diff);
 		js_free(now);
 		js_free(then);

@@ -74,6 +74,22 @@ static void it_hangs(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
+/* What a child said before it hung is there, however late it is asked for. */
+static void what_came_before_the_deadline_counts(void **state)
+{
+	(void)state;
+	struct child c = start("half");
+	char buf[8] = "";
+	size_t have = 99;
+	assert_int_equal(child_read(&c, buf, 1, in_seconds(LONG_S)), 1);
+	assert_int_equal(child_read_some(&c, buf + 1, 6, clock_ns(), &have), -ETIMEDOUT);
+	assert_int_equal(have, 2);
+	assert_string_equal(buf, "one");
+	assert_int_equal(child_read_some(&c, buf, 6, clock_ns() + 20000000, &have), -ETIMEDOUT);
+	assert_int_equal(have, 0);
+	child_end(&c, true);
+}
+
 static void on_alarm(int sig)
 {
 	(void)sig;
@@ -121,6 +137,12 @@ static int play(const char *role)
 			       ? 7
 			       : 1;
 	}
+	if (!strcmp(role, "half")) {
+		if (write(1, "one", 3) != 3) {
+			return 1;
+		}
+		pause();
+	}
 	if (!strcmp(role, "crash")) {
 		abort();
 	}
@@ -146,6 +168,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(its_answer_comes_in_pieces),
 		cmocka_unit_test(it_crashes),
 		cmocka_unit_test(it_hangs),
+		cmocka_unit_test(what_came_before_the_deadline_counts),
 		cmocka_unit_test(a_signal_while_waiting),
 		cmocka_unit_test(nothing_is_handed_on),
 	};
