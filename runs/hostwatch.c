@@ -21,7 +21,10 @@
 
 enum { THREADS = 64, CPUS = 256, STAT_BYTES = 1 << 16 };
 static const uint64_t period_ns = 50000000;
-/* The kernel counts CPUs in ticks of 10 ms, or less often: four periods tell 5 % apart. */
+/*
+ * The kernel tells the idle time of CPUs in steps of 10 ms: three of them may be wrong in a window
+ * (idle, waiting for a disk, uptime), and a share of 20 % is four.
+ */
 static const uint64_t foreign_ns = 200000000;
 static const double foreign_share = 0.2;
 
@@ -36,7 +39,7 @@ struct thread {
 /* One CPU's line of /proc/stat (ticks). */
 struct cpu {
 	int id;
-	uint64_t busy; /* with tasks */
+	uint64_t idle, iowait; /* measured, where the kernel stops the tick (NO_HZ); else counted */
 	uint64_t interrupts, steal;
 };
 
@@ -47,7 +50,9 @@ struct reading {
 	bool stopped;
 	struct cpu cpu[CPUS];
 	size_t ncpu;
-	uint64_t khz; /* 0: not known */
+	uint64_t up_before,
+		up_after; /* hundredths of a second since boot around cpu's reading; 0 */
+	uint64_t khz;     /* 0: not known */
 };
 
 struct runs_hostwatch {
@@ -190,19 +195,28 @@ static void read_cpus(struct runs_hostwatch *w, struct reading *r)
 	}
 	for (const char *line = w->buf; line && r->ncpu < CPUS; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		unsigned long long user, nice, system, irq, softirq, steal;
+		unsigned long long idle, iowait, irq, softirq, steal;
 		int id;
 		/* user nice system idle iowait irq softirq steal */
 		if (strncmp(line, "cpu", 3) != 0) {
 			break; /* the CPUs come first */
 		}
-		if (line[3] == ' ' ||
-			sscanf(line, "cpu%d %llu %llu %llu %*u %*u %llu %llu %llu", &id, &user,
-				&nice, &system, &irq, &softirq, &steal) != 7) {
+		if (line[3] == ' ' || sscanf(line, "cpu%d %*u %*u %*u %llu %llu %llu %llu %llu",
+					      &id, &idle, &iowait, &irq, &softirq, &steal) != 6) {
 			continue;
 		}
-		r->cpu[r->ncpu++] = (struct cpu){id, user + nice + system, irq + softirq, steal};
+		r->cpu[r->ncpu++] = (struct cpu){id, idle, iowait, irq + softirq, steal};
 	}
+}
+
+/* "12345.67 …" in hundredths; 0: not known. */
+static uint64_t read_uptime(struct runs_hostwatch *w)
+{
+	unsigned long long s, hundredth;
+	if (read_text(w, "proc/uptime") <= 0 || sscanf(w->buf, "%llu.%2llu", &s, &hundredth) != 2) {
+		return 0;
+	}
+	return s * 100 + hundredth;
 }
 
 static void read_clock(struct runs_hostwatch *w, struct reading *r)
@@ -261,15 +275,39 @@ static void compare_threads(struct runs_hostwatch *w, struct list *l)
 	}
 }
 
-/* ns for which others ran on CPU between A and B while none of the worker's threads waited. */
+/* How long at least lay between the readings of the CPUs in A and in B; ns. */
+static double span_of(const struct reading *a, const struct reading *b)
+{
+	const double span = (double)(b->ns - a->ns);
+	if (!a->up_after || !b->up_before) {
+		return span;
+	}
+	/* NS was taken first: whoever loses the core then reads the CPUs later. */
+	return fmin(span, 1e7 * ((double)b->up_before - (double)a->up_after));
+}
+
+static double grown(uint64_t a, uint64_t b)
+{
+	return (double)(b - MIN(a, b));
+}
+
+/*
+ * ns for which others ran on CPU between A and B while none of the worker's threads waited: what
+ * it was neither idle nor the worker's. Not the ticks that found it busy: launches at a steady pace
+ * may meet each of them or none, and would be taken for others.
+ */
 static double foreign_on(
 	const struct runs_hostwatch *w, const struct reading *a, const struct reading *b, int cpu)
 {
 	double ns = 0, waited = 0;
 	for (size_t i = 0; i < MIN(a->ncpu, b->ncpu); i++) {
-		if (a->cpu[i].id == cpu && b->cpu[i].id == cpu) {
-			ns = (double)(b->cpu[i].busy - MIN(a->cpu[i].busy, b->cpu[i].busy)) *
-			     (double)w->tick_ns;
+		const struct cpu *old = &a->cpu[i], *new = &b->cpu[i];
+		if (old->id == cpu && new->id == cpu) {
+			const double rest = grown(old->idle, new->idle) +
+					    grown(old->iowait, new->iowait) +
+					    grown(old->interrupts, new->interrupts) +
+					    grown(old->steal, new->steal);
+			ns = span_of(a, b) - rest * (double)w->tick_ns;
 		}
 	}
 	for (size_t i = 0; i < b->nthread; i++) {
@@ -345,7 +383,9 @@ size_t runs_hostwatch_poll(struct runs_hostwatch *w, pid_t pid, uint64_t now_ns,
 	w->now = (struct reading){.ns = now_ns};
 	read_threads(w, pid, &w->now);
 	read_state(w, pid, &w->now);
+	w->now.up_before = read_uptime(w);
 	read_cpus(w, &w->now);
+	w->now.up_after = read_uptime(w);
 	read_clock(w, &w->now);
 	struct list l = {ret, 0, w->last.ns, now_ns};
 	if (w->has_last) {

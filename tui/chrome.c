@@ -117,25 +117,38 @@ static void clock_text(char *buf, size_t size, uint64_t ns)
 struct state_line {
 	uint32_t glyph;
 	unsigned style;
-	char text[320];
+	char text[352];
 };
+
+/* What was lost on the way from the worker: ", 12 samples dropped, 3 readings lost", or "". */
+static bool describe_lost(const struct stress_status *st, char *buf, size_t size)
+{
+	size_t n = 0;
+	buf[0] = '\0';
+	if (st->dropped) {
+		n = (size_t)snprintf(buf, size, ", %llu sample%s dropped",
+			(unsigned long long)st->dropped, st->dropped == 1 ? "" : "s");
+	}
+	if (st->events_dropped && n < size) {
+		snprintf(buf + n, size - n, ", %llu reading%s lost",
+			(unsigned long long)st->events_dropped, st->events_dropped == 1 ? "" : "s");
+	}
+	return *buf != '\0';
+}
 
 static void describe_running(const struct tui_app *a, struct state_line *ret)
 {
 	const struct stress_status *st = &a->live.status;
-	char t[24];
+	char t[24], lost[96];
 	clock_text(t, sizeof(t), a->now_ns - MIN(a->live.started_ns, a->now_ns));
 	if (st->stalled) {
 		ret->style = TUI_BAD;
 		snprintf(ret->text, sizeof(ret->text),
 			"stalled: no sign of the worker (process %d) for %.1f s", (int)st->pid,
 			(double)st->silent_ns / 1e9);
-	} else if (st->dropped) {
-		snprintf(ret->text, sizeof(ret->text), "running %s, %llu samples dropped", t,
-			(unsigned long long)st->dropped);
-		ret->style = TUI_NOTE;
 	} else {
-		snprintf(ret->text, sizeof(ret->text), "running %s", t);
+		ret->style = describe_lost(st, lost, sizeof(lost)) ? TUI_NOTE : ret->style;
+		snprintf(ret->text, sizeof(ret->text), "running %s%s", t, lost);
 	}
 	size_t n = strlen(ret->text);
 	if (a->fleet.n) {
@@ -158,7 +171,7 @@ static void describe_state(
 	const struct tui_live *l = &a->live;
 	const struct stress_status *st = &l->status;
 	*ret = (struct state_line){.glyph = g->stopped, .style = TUI_FAINT};
-	char *t = ret->text;
+	char *t = ret->text, lost[96];
 	size_t size = sizeof(ret->text);
 	if (!l->have_status) {
 		bool waits = *a->waits;
@@ -196,7 +209,9 @@ static void describe_state(
 		break;
 	case STRESS_DONE:
 		ret->style = st->ended ? TUI_BAD : ret->style;
-		snprintf(t, size, "%s", st->ended ? st->why : "stopped");
+		ret->style =
+			describe_lost(st, lost, sizeof(lost)) && !st->ended ? TUI_NOTE : ret->style;
+		snprintf(t, size, "%s%s", st->ended ? st->why : "stopped", lost);
 		break;
 	case STRESS_FAILED:
 	case STRESS_DIED:
@@ -217,6 +232,9 @@ static void describe_store(const struct tui_app *a, char *buf, size_t size)
 		snprintf(buf, size, "not stored: %s", k->state.why);
 	} else if (lag) {
 		snprintf(buf, size, "the store is slow: waiting for %.0f s", (double)lag / 1e9);
+	} else if (k->recorder && k->state.lost_seconds) {
+		snprintf(buf, size, "%llu s could not be stored: the store was too slow",
+			(unsigned long long)k->state.lost_seconds);
 	}
 }
 

@@ -12,8 +12,9 @@
 
 struct counters {
 	char state;
-	unsigned long long ran[2], waited[2], faults[2], busy[2], irq, steal, khz;
-	bool free; /* threads may run on both CPUs; else each on its own */
+	unsigned long long ran[2], waited[2], faults[2], busy[2], idle[2], irq, steal, khz, uptime;
+	bool counted; /* idle is what the test says; else nobody but the worker runs */
+	bool free;    /* threads may run on both CPUs; else each on its own */
 };
 
 static void write_proc(const struct place *p, const struct counters *c)
@@ -41,19 +42,26 @@ static void write_proc(const struct place *p, const struct counters *c)
 		c->state);
 	place_file(p, "proc/70/stat", s);
 	snprintf(s, sizeof(s),
-		"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 %llu 1 1 1 1 0 0 0 0 0\ncpu1 %llu 1 1 1 1 %llu 2 %llu 0 0\n"
+		"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 %llu 1 1 %llu 1 0 0 0 0 0\ncpu1 %llu 1 1 %llu 1 %llu 2 %llu 0 0\n"
 		"intr 5\n",
-		c->busy[0], c->busy[1], c->irq, c->steal);
+		c->busy[0], c->idle[0], c->busy[1], c->idle[1], c->irq, c->steal);
 	place_file(p, "proc/stat", s);
+	if (c->uptime) {
+		snprintf(s, sizeof(s), "%llu.%02llu 5000.00\n", c->uptime / 100, c->uptime % 100);
+		place_file(p, "proc/uptime", s);
+	}
 	snprintf(s, sizeof(s), "%llu\n", c->khz);
 	place_file(p, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", s);
 }
 
 static const uint64_t period = 100000000;
 
-static size_t step(const struct place *p, struct runs_hostwatch *w, const struct counters *c,
+static size_t step(const struct place *p, struct runs_hostwatch *w, struct counters *c,
 	uint64_t *now, struct runs_event *e)
 {
+	for (int i = 0; i < 2 && !c->counted; i++) {
+		c->idle[i] += period / 10000000;
+	}
 	write_proc(p, c);
 	*now += period;
 	return runs_hostwatch_poll(w, 70, *now, e);
@@ -125,12 +133,17 @@ static size_t foreign(const struct place *p, struct runs_hostwatch *w, struct co
 {
 	struct runs_event e[RUNS_HOSTWATCH_EVENTS];
 	size_t found = 0;
+	c->counted = true;
 	for (int k = 0; k < 4; k++) {
 		for (int i = 0; i < 2; i++) {
 			c->ran[i] += by->ran[i];
 			c->waited[i] += by->waited[i];
 			c->busy[i] += by->busy[i];
+			c->idle[i] += by->idle[i];
 		}
+		c->uptime += by->uptime;
+		c->irq += by->irq;
+		c->steal += by->steal;
 		size_t n = step(p, w, c, now, e);
 		for (size_t i = 0; i < n; i++) {
 			if (!strcmp(e[i].source, "foreign-load")) {
@@ -151,15 +164,21 @@ static void others_on_a_timed_core_are_foreign_load(void **state)
 	uint64_t now = 1000000000;
 	write_proc(p, &c);
 	assert_int_equal(runs_hostwatch_poll(w, 70, now, none), 0);
-	/* Paced launches: a tenth of the time, which the tick may see as twice as much. */
-	struct counters by = {.ran = {10000000, 10000000}, .busy = {1, 2}};
+	/* Paced launches: a tenth of the time, at each tick that looks. */
+	struct counters by = {.ran = {10000000, 10000000}, .busy = {10, 10}, .idle = {9, 9}};
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
-	/* The same, and somebody else on CPU 1 for half of it. */
-	by.busy[1] = 6;
+	/* The same, and somebody else on CPU 1 for half of it, at no tick. */
+	by.busy[1] = 0;
+	by.idle[1] = 4;
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 2);
 	assert_int_equal(e.code, 50);
 	assert_true(isnan(e.value));
 	assert_true(e.to_ns == now && e.from_ns == now - 2 * period);
+	/* Interrupts and the hypervisor have events of their own. */
+	by.irq = 3;
+	by.steal = 2;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	by.irq = by.steal = 0;
 	/* The thread waited for all of that: it is preempted, and told as that. */
 	by.waited[1] = 50000000;
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
@@ -174,6 +193,28 @@ static void others_on_a_timed_core_are_foreign_load(void **state)
 	c.state = 'R';
 	c.free = true;
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	runs_hostwatch_destroy(w);
+}
+
+/* Whoever loses the core between the clock and the counters has looked at them later. */
+static void a_late_look_at_the_cpus_is_no_foreign_load(void **state)
+{
+	const struct place *p = *state;
+	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
+	struct runs_event e = {.code = 0}, none[RUNS_HOSTWATCH_EVENTS];
+	struct counters c = {.state = 'R', .khz = 3000000, .uptime = 5000};
+	struct counters by = {.ran = {10000000, 10000000}, .idle = {9, 9}, .uptime = 10};
+	uint64_t now = 1000000000;
+	/* The first look came 100 ms late: half of the window's idle time lies before it. */
+	write_proc(p, &c);
+	now -= period;
+	c.counted = true;
+	assert_int_equal(runs_hostwatch_poll(w, 70, now, none), 0);
+	assert_int_equal(step(p, w, &c, &now, none), 0);
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	/* A core that really was another's for as long. */
+	by.idle[0] = 3;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 2);
 	runs_hostwatch_destroy(w);
 }
 
@@ -304,6 +345,8 @@ int main(void)
 			the_lookout_hands_them_on, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
 			others_on_a_timed_core_are_foreign_load, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_late_look_at_the_cpus_is_no_foreign_load, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
 			only_threads_that_launch_count, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(

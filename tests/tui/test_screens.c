@@ -74,6 +74,7 @@ static void trouble_is_said(void **state)
 		enum stress_phase phase;
 		bool alive, stalled;
 		const char *why, *says;
+		uint64_t dropped, events_dropped;
 	} cases[] = {
 		{STRESS_STARTING, true, false, "", "starting"},
 		{STRESS_PAUSED, true, false, "", "paused"},
@@ -83,12 +84,17 @@ static void trouble_is_said(void **state)
 		{STRESS_FAILED, false, false, "not enough memory", "not enough memory; s starts"},
 		{STRESS_DIED, false, false, "the worker process was ended by signal 9 (Killed)",
 			"signal 9 (Killed); s starts another"},
+		{STRESS_RUNNING, true, false, "", "running 1:23, 12 samples dropped", 12, 0},
+		{STRESS_RUNNING, true, false, "", "running 1:23, 1 reading lost", 0, 1},
+		{STRESS_DONE, false, false, "", "stopped, 1 sample dropped, 7 readings lost", 1, 7},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
 		scene_phase(s, cases[i].phase, cases[i].alive);
 		s->app.live.status.stalled = cases[i].stalled;
 		s->app.live.status.silent_ns = cases[i].stalled ? 3200000000u : 0;
+		s->app.live.status.dropped = cases[i].dropped;
+		s->app.live.status.events_dropped = cases[i].events_dropped;
 		strcpy(s->app.live.status.why, cases[i].why);
 		scene_run(s, 20);
 		_cleanup_free_ char *text = scene_text(s);
