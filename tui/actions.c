@@ -110,8 +110,7 @@ void tui_app_mark(struct tui_app *a)
 		return;
 	}
 	tui_keep_mark(&a->keep, &a->live.status, &a->live.config, h, tui_window_ns(&a->window));
-	pcie_snapshot_destroy(a->machine.then);
-	a->machine.then = NULL;
+	tui_machine_set_then(&a->machine, NULL);
 	a->announce = false;
 	tui_app_compare_then(a);
 	tui_app_event(a, TUI_TONE_PLAIN, "baseline marked");

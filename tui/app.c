@@ -109,9 +109,9 @@ void tui_app_compare_then(struct tui_app *a)
 	if (*b->device && *st->device && strcmp(b->device, st->device) != 0) {
 		tui_changes_add(&a->since, "device %.40s → %.40s", b->device, st->device);
 	}
-	a->compared = a->machine.then && a->machine.snapshot;
+	a->compared = a->machine.has_since;
 	if (a->compared) {
-		tui_changes_find(a->machine.then, a->machine.snapshot, &a->since);
+		tui_changes_append(&a->since, &a->machine.since);
 	}
 	a->dirty = true;
 }

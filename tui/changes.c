@@ -20,6 +20,14 @@ void tui_changes_add(struct tui_changes *c, const char *fmt, ...)
 	c->n++;
 }
 
+void tui_changes_append(struct tui_changes *c, const struct tui_changes *more)
+{
+	for (size_t i = 0; i < more->n; i++) {
+		tui_changes_add(c, "%s", more->text[i]);
+	}
+	c->more += more->more;
+}
+
 /* The environment tells these two. */
 static bool is_of_environment(const struct pcie_change *k)
 {

@@ -20,6 +20,7 @@ struct tui_changes {
 };
 
 void tui_changes_add(struct tui_changes *c, const char *fmt, ...) PRINTF(2, 3);
+void tui_changes_append(struct tui_changes *c, const struct tui_changes *more);
 /* Adds what differs to C. */
 void tui_changes_find(
 	const struct pcie_snapshot *then, const struct pcie_snapshot *now, struct tui_changes *c);

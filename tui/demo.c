@@ -347,7 +347,7 @@ int tui_demo_open(struct tui_app *a, struct why *why)
 	a->live.witness = demo_witness;
 	a->options.start = TUI_START_NOW;
 	tui_machine_set(&a->machine, tui_demo_machine(false), NULL);
-	a->machine.then = tui_demo_machine(true);
+	tui_machine_set_then(&a->machine, tui_demo_machine(true));
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	fill_baseline(&a->keep.baseline, (int64_t)now.tv_sec * 1000000000);

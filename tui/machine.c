@@ -21,7 +21,7 @@ struct scan {
 	struct tui_sizes sizes;
 	struct pcie_scan_options options;
 	const struct pcie_snapshot *before; /* the owner's, who keeps it until this is taken */
-	struct tui_changes changes;         /* from that to RESULT */
+	struct tui_changes changes;         /* from that to RESULT, or from THEN to NOW */
 	struct pcie_snapshot *result;
 	struct tui_survey *survey;
 	int status;
@@ -29,6 +29,8 @@ struct scan {
 	char *record; /* a parse of these bytes in place of a scan; owned */
 	size_t len;
 	bool is_pulse; /* only a quick look */
+	/* A comparison in place of a scan; the owner's, who keeps both until this is taken. */
+	const struct pcie_snapshot *then, *now;
 	bool live;
 	uint64_t pulse, took_ns;
 	struct tui_surroundings around; /* STAMP: of what is known already */
@@ -65,7 +67,8 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	int r = 0;
 	if (m->scanner) {
 		struct pollfd p = {.fd = job_fd(m->scanner), .events = POLLIN};
-		if ((m->scanning || m->parsing || m->pulsing) && poll(&p, 1, timeout_ms) > 0) {
+		bool busy = m->scanning || m->parsing || m->pulsing || m->comparing;
+		if (busy && poll(&p, 1, timeout_ms) > 0) {
 			timeout_ms = 100; /* it has ended: only the thread is to be joined */
 		}
 		drop_items(m);
@@ -74,8 +77,9 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms)
 	pcie_watch_close(m->watch);
 	if (r == 0) { /* a scanner that is stuck may still compare with it */
 		pcie_snapshot_destroy(m->snapshot);
+		pcie_snapshot_destroy(m->then);
+		pcie_snapshot_destroy(m->retired);
 	}
-	pcie_snapshot_destroy(m->then);
 	tui_survey_destroy(m->survey);
 	runs_choices_finish(&m->around.choices);
 	*m = (struct tui_machine){0};
@@ -134,6 +138,10 @@ static void look_around(struct scan *s)
 static void run_scan(struct job_item *item)
 {
 	struct scan *s = (struct scan *)item;
+	if (s->then) {
+		tui_changes_find(s->then, s->now, &s->changes);
+		return;
+	}
 	if (!s->record) {
 		look_around(s);
 	}
@@ -191,10 +199,53 @@ int tui_machine_scan(struct tui_machine *m, uint64_t now_ns)
 	return 0;
 }
 
+/* At most one is looked at when it goes: the next comes behind that look. */
+static void drop_then(struct tui_machine *m)
+{
+	if (m->comparing && !m->retired) {
+		m->retired = m->then;
+	} else {
+		pcie_snapshot_destroy(m->then);
+	}
+	m->then = NULL;
+	m->has_since = m->stale = false;
+}
+
+/* Has SINCE worked out; not while THEN or SNAPSHOT may be replaced under the scanner's eyes. */
+static void compare(struct tui_machine *m)
+{
+	if (!m->stale || m->comparing || m->scanning || m->parsing || !m->then || !m->snapshot ||
+		need_scanner(m) < 0) {
+		return;
+	}
+	struct scan *s = xcalloc(1, sizeof(*s));
+	s->item.run = run_scan;
+	s->then = m->then;
+	s->now = m->snapshot;
+	m->comparing = true;
+	m->stale = false;
+	job_post(m->scanner, &s->item);
+}
+
+bool tui_machine_settling(const struct tui_machine *m)
+{
+	return m->parsing || m->comparing || (m->stale && m->then && m->snapshot);
+}
+
+void tui_machine_set_then(struct tui_machine *m, struct pcie_snapshot *then)
+{
+	drop_then(m);
+	m->then = then;
+	m->has_since = then && m->snapshot;
+	m->since = (struct tui_changes){0};
+	if (m->has_since) {
+		tui_changes_find(then, m->snapshot, &m->since);
+	}
+}
+
 void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t len)
 {
-	pcie_snapshot_destroy(m->then);
-	m->then = NULL;
+	drop_then(m);
 	if (need_scanner(m) < 0) {
 		return;
 	}
@@ -204,7 +255,7 @@ void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t le
 	memcpy(s->record, record, len);
 	s->record[len] = '\0';
 	s->len = len;
-	m->parsing = true;
+	m->parsing++;
 	job_post(m->scanner, &s->item);
 }
 
@@ -260,6 +311,17 @@ static void take_surroundings(struct tui_machine *m, struct scan *s)
 
 static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 {
+	if (s->then) {
+		m->comparing = false;
+		pcie_snapshot_destroy(m->retired);
+		m->retired = NULL;
+		if (s->then != m->then) {
+			return 0;
+		}
+		m->since = s->changes;
+		m->has_since = true;
+		return TUI_MACHINE_COMPARED;
+	}
 	if (!s->record) {
 		take_surroundings(m, s);
 	}
@@ -268,9 +330,10 @@ static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 		return 0;
 	}
 	if (s->record) {
-		m->parsing = false;
-		pcie_snapshot_destroy(m->then);
+		m->parsing--;
+		drop_then(m);
 		m->then = s->status < 0 ? NULL : s->result;
+		m->stale = true;
 		return TUI_MACHINE_PARSED;
 	}
 	m->scanning = false;
@@ -281,6 +344,7 @@ static unsigned take(struct tui_machine *m, struct scan *s, uint64_t now_ns)
 		m->why.text[0] = '\0';
 		tui_machine_set(m, s->result, s->survey);
 		m->changes = s->changes;
+		m->stale = true;
 	}
 	return TUI_MACHINE_SCANNED;
 }
@@ -302,6 +366,7 @@ unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns)
 		m->again = false;
 		tui_machine_scan(m, now_ns);
 	}
+	compare(m);
 	return news;
 }
 

@@ -55,7 +55,11 @@ struct tui_machine {
 	struct pcie_watch *watch;   /* NULL: udev's monitor is not there */
 	struct tui_changes changes; /* from the snapshot before to this one */
 	struct pcie_snapshot *then; /* the machine at the baseline; NULL: not known */
-	bool parsing;               /* … yet */
+	unsigned parsing;           /* … yet: records under way */
+	struct tui_changes since;   /* from THEN to a SNAPSHOT, which a new one soon replaces */
+	bool has_since;
+	bool comparing, stale;         /* the scanner works SINCE out; it is to do so again */
+	struct pcie_snapshot *retired; /* a THEN that it still looks at; owned */
 };
 
 void tui_machine_init(struct tui_machine *m, const char *source);
@@ -64,8 +68,12 @@ int tui_machine_finish(struct tui_machine *m, int timeout_ms);
 
 /* Starts a scan, or another one after the one under way. */
 int tui_machine_scan(struct tui_machine *m, uint64_t now_ns);
-/* Reads a capture record (copied) into m->then, on the scanner too. */
+/* Reads a capture record (copied) into m->then, on the scanner too, and compares there. */
 void tui_machine_parse_then(struct tui_machine *m, const char *record, size_t len);
+/* THEN becomes the baseline's machine (NULL: not known); compared at once: small ones. */
+void tui_machine_set_then(struct tui_machine *m, struct pcie_snapshot *then);
+/* Whether SINCE is yet to be worked out. */
+bool tui_machine_settling(const struct tui_machine *m);
 /* Once a second, on the scanner: BARs and error counters that changed without a uevent start a
  * scan. Nothing when the machine is not the live one. */
 void tui_machine_pulse(struct tui_machine *m, uint64_t now_ns);
@@ -76,6 +84,7 @@ int tui_machine_watch_fd(const struct tui_machine *m);
 enum tui_machine_news {
 	TUI_MACHINE_SCANNED = 1, /* a new snapshot, or why there is none */
 	TUI_MACHINE_PARSED = 2,  /* m->then */
+	TUI_MACHINE_COMPARED = 4 /* m->since */
 };
 /* Takes in what udev says, and what the scanner has finished: a mask of news. */
 unsigned tui_machine_poll(struct tui_machine *m, uint64_t now_ns);

@@ -268,10 +268,10 @@ static void take_event(void *data, const struct stress_event *e, const struct ru
 
 /* -- the store ----------------------------------------------------------------------- */
 
-/* A baseline of before is back, and the machine then is known or never will be. */
+/* A baseline of before is back, and what changed since is known or never will be. */
 static void announce(struct tui_app *a)
 {
-	if (!a->announce || a->machine.parsing || !a->machine.snapshot) {
+	if (!a->announce || !a->machine.snapshot || tui_machine_settling(&a->machine)) {
 		return;
 	}
 	a->announce = false;
@@ -346,8 +346,7 @@ static void take_reference(struct tui_app *a)
 	if (r->loaded.machine) {
 		tui_machine_parse_then(&a->machine, r->loaded.machine, r->loaded.machine_len);
 	} else {
-		pcie_snapshot_destroy(a->machine.then);
-		a->machine.then = NULL;
+		tui_machine_set_then(&a->machine, NULL);
 	}
 	a->announce = true;
 	a->compare_scroll = 0;
