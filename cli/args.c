@@ -132,3 +132,50 @@ bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, siz
 	*ret_n = have;
 	return true;
 }
+
+/* Why getopt_long did not take WORD; -1. */
+static int refuse_word(const char *cmd, const struct option *options, const char *word)
+{
+	for (const struct option *o = options; o->name; o++) {
+		if (o->has_arg == no_argument && strchr(word, '=') &&
+			cmd_args_is_whole(word, o->name) && !strncmp(word, "--", 2)) {
+			cmd_usage_error(cmd, "--%s takes no value", o->name);
+			return -1;
+		}
+	}
+	cmd_usage_error(cmd, "'%s' is not an option", word);
+	return -1;
+}
+
+int cmd_args_next(const char *cmd, int argc, char **argv, const struct option *options, bool *given,
+	const char **ret_value)
+{
+	int index = 0;
+	opterr = 0;
+	const int opt = getopt_long(argc, argv, ":", options, &index);
+	if (opt == -1) {
+		return 0;
+	}
+	const bool taken = opt != '?' && opt != ':';
+	const char *word = argv[optind - 1];
+	/* Of "--seconds 5" WORD is the value. */
+	word = taken && optarg && optarg == word ? argv[optind - 2] : word;
+	if (opt == ':') {
+		cmd_usage_error(cmd, "%s needs a value", word);
+		return -1;
+	}
+	if (!taken || !cmd_args_is_whole(word, options[index].name)) {
+		return refuse_word(cmd, options, word);
+	}
+	if (options[index].has_arg != no_argument && given[index]) {
+		cmd_usage_error(cmd, "--%s is given twice", options[index].name);
+		return -1;
+	}
+	if (options[index].has_arg == required_argument && !*optarg) {
+		cmd_usage_error(cmd, "--%s needs a value", options[index].name);
+		return -1;
+	}
+	given[index] = true;
+	*ret_value = optarg;
+	return opt;
+}

@@ -92,13 +92,14 @@ static struct js *take_stress(const struct cmd_study_options *o, int *status)
 	struct js *list = js_array();
 	char *argv[CMD_STUDY_ARGS + 1];
 	int argc = 0;
-	bool timed = false;
+	bool timed = false, shaped = false;
 	argv[argc++] = (char *)(uintptr_t) "stress";
 	for (size_t i = 1; i < o->narg; i++) {
 		char path[PATH_MAX];
 		bool script = i > 1 && !strcmp(o->arg[i - 1], "--script");
 		timed = timed || !strncmp(o->arg[i], "--seconds", 9) ||
 			!strncmp(o->arg[i], "--samples", 9);
+		shaped = shaped || !strncmp(o->arg[i], "--shape", 7);
 		js_push_str(list, script && realpath(o->arg[i], path) ? path : o->arg[i]);
 		argv[argc++] = (char *)(uintptr_t)o->arg[i];
 	}
@@ -112,6 +113,12 @@ static struct js *take_stress(const struct cmd_study_options *o, int *status)
 	if (parsed.record || parsed.store) {
 		*status = cmd_usage_error(
 			"study", "--record and --store are the study's: leave them out behind --");
+		js_free(list);
+		return NULL;
+	}
+	if (shaped && o->shapes) {
+		*status = cmd_usage_error(
+			"study", "--shapes says which shapes: leave --shape out behind --");
 		js_free(list);
 		return NULL;
 	}

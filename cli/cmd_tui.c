@@ -9,7 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/text.h"
+#include "cli/args.h"
 #include "cli/cmd.h"
 #include "cli/number.h"
 #include "cli/style.h"
@@ -253,16 +255,17 @@ int cmd_tui(int argc, char **argv)
 	struct tui_picture p = {.w = 120, .h = 40};
 	stress_config_init(&o.config);
 	bool start = false, not_start = false;
-	opterr = 0;
-	for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-		if (opt == '?') {
-			return cmd_usage_error("", "'%s' is not an option or lacks its argument",
-				argv[optind - 1]);
+	bool given[ARRAY_LEN(options)] = {false};
+	const char *value;
+	optind = 0;
+	for (int opt; (opt = cmd_args_next("", argc, argv, options, given, &value)) != 0;) {
+		if (opt < 0) {
+			return EXIT_USAGE;
 		}
 		start |= opt == OPT_START;
 		not_start |= opt == OPT_NO_START;
-		int r = opt >= OPT_PICTURE ? take_picture_option(&p, opt, optarg)
-					   : take_option(&o, opt, optarg);
+		int r = opt >= OPT_PICTURE ? take_picture_option(&p, opt, value)
+					   : take_option(&o, opt, value);
 		if (r) {
 			return r;
 		}

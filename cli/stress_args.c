@@ -414,34 +414,17 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	return 0;
 }
 
-/* Why getopt_long did not take WORD. */
-static int refuse(const char *word, bool lacks_value)
-{
-	for (const struct option *o = options; o->name; o++) {
-		if (o->has_arg == no_argument && strchr(word, '=') &&
-			cmd_args_is_whole(word, o->name)) {
-			return cmd_usage_error("stress", "--%s takes no value", o->name);
-		}
-	}
-	return cmd_usage_error(
-		"stress", lacks_value ? "'%s' lacks its argument" : "'%s' is not an option", word);
-}
-
 bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int *status)
 {
 	struct cmd_stress_options o = {0};
 	bool speed_given = false, shape_given = false, copies_given = false, hot_given = false;
+	bool given[ARRAY_LEN(options)] = {false};
+	const char *value;
 	stress_config_init(&o.config);
-	optind = 1;
-	opterr = 0;
-	int index = 0;
-	for (int opt; (opt = getopt_long(argc, argv, ":", options, &index)) != -1;) {
-		const char *word = argv[optind - 1];
-		const bool taken = opt != '?' && opt != ':';
-		/* Of "--seconds 5" WORD is the value. */
-		word = taken && optarg && optarg == word ? argv[optind - 2] : word;
-		if (!taken || !cmd_args_is_whole(word, options[index].name)) {
-			*status = refuse(word, opt == ':');
+	optind = 0;
+	for (int opt; (opt = cmd_args_next("stress", argc, argv, options, given, &value)) != 0;) {
+		if (opt < 0) {
+			*status = EXIT_USAGE;
 			return false;
 		}
 		if (opt == OPT_HELP) {
@@ -452,7 +435,7 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 		shape_given |= opt == OPT_SHAPE;
 		copies_given |= opt == OPT_COPIES;
 		hot_given |= opt == OPT_HOT;
-		*status = take_option(&o, opt, optarg);
+		*status = take_option(&o, opt, value);
 		if (*status) {
 			return false;
 		}

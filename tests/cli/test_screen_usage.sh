@@ -16,7 +16,7 @@ wrong() {
     shift
     "$barscope" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
     rc=$?
-    if [ $rc -ne 3 ] || [ -s "$tmp/out" ] || ! head -n 1 "$tmp/err" | grep -qF "$sentence"; then
+    if [ $rc -ne 3 ] || [ -s "$tmp/out" ] || ! head -n 1 "$tmp/err" | grep -qFe "$sentence"; then
         failed=1
         echo "FAIL barscope $*: status $rc, expected 3 and '$sentence'"
         head -n 5 "$tmp/out" "$tmp/err"
@@ -33,6 +33,11 @@ wrong "not to 'cpu'" --script "$tmp/s" --backend cpu --picture 1
 wrong "no back end 'vulkan'" --backend vulkan --picture 1
 wrong "contradict" --start --no-start --picture 1
 wrong "contradict" --no-start --start
+wrong "--size is given twice" --size 80x24 --size=80x24 --picture 1
+wrong "'--pict' is not an option" --pict 1
+wrong "--demo takes no value" --demo=1
+wrong "--store needs a value" --store= --picture 1
+wrong "--picture needs a value" --picture
 wrong "not a terminal" --demo
 wrong "'nosuch' is not a command" help nosuch
 wrong "'nosuch' is not a command" nosuch

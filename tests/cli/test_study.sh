@@ -49,6 +49,7 @@ expect 3 'number from 1 to 64' study new x --change c --boots 0
 expect 3 'script back end needs' study new x --change c -- --backend script
 expect 3 'leave them out' study new x --change c -- --record y
 expect 3 'M, K and N|shape' study new x --change c --shapes 1x2
+expect 3 'leave --shape out' study new x --change c --shapes 1x8x8 --boots 5 -- --shape 1x8x8
 expect 3 "'nowhere' is no PCI address" study new x --change c --gpu nowhere
 expect 0 'usage' study --help
 

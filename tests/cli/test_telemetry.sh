@@ -18,7 +18,7 @@ gpu=0000:41:00.0
 bad=0
 
 stress() { # ARGUMENTS...; stdout and stderr to files, the status as its own
-    "$BARSCOPE" stress --backend cuda --shape 2x64x40 --copies 3 "$@" >"$dir/out" 2>"$dir/err"
+    "$BARSCOPE" stress --backend cuda --shape "${shape:-2x64x40}" --copies 3 "$@" >"$dir/out" 2>"$dir/err"
 }
 expect() { # STATUS WANTED FILE PATTERN
     if [ "$1" -ne "$2" ] || ! grep -aq -e "$4" "$dir/$3"; then
@@ -73,12 +73,12 @@ FAKE_NVML=unsupported=GetTemperature stress --seconds 1
 expect $? 0 out '^samples'
 
 # What the worker says of its kernel comes whole, and into the store.
-FAKE_CUDA=ptx222=90 stress --shape 8x64x40 --samples 50 --record noted
+FAKE_CUDA=ptx222=90 shape=8x64x40 stress --samples 50 --record noted
 expect $? 0 out "^note  *kernels 'gemm90' refused: CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 expect 0 0 out "current version is '7.4'"
 "$BARSCOPE" runs export noted -o "$dir/bundle" 2>"$dir/err"
 expect $? 0 bundle "current version is '7.4'"
-FAKE_CUDA=ptx222=90 stress --shape 8x64x40 --samples 50 --json
+FAKE_CUDA=ptx222=90 shape=8x64x40 stress --samples 50 --json
 expect $? 0 out "\"note\": \"kernels 'gemm90' refused.*current version is '7.4'"
 
 # What only a GPU can follow is not run on the CPU when there is none.

@@ -133,7 +133,8 @@ expect 3 'may run on' tune --backend cpu --threads 65000 --shape 1x64x64
 all_gpus() { # PATTERN ARGUMENTS...
     local pattern=$1
     shift
-    FAKE_CUDA=devices=2 "$BARSCOPE" stress --device all --shape 2x64x24 --copies 3 --seconds 0.5 "$@" >"$out" 2>&1
+    FAKE_CUDA=devices=2 "$BARSCOPE" stress --device all --shape 2x64x24 --copies 3 \
+        --seconds "${seconds:-0.5}" "$@" >"$out" 2>&1
     local got=$?
     if { [ $got -ne 0 ] && [ $got -ne 2 ]; } || ! grep -qE -- "$pattern" "$out" || ! grep -q '0000:42:00.0' "$out"; then
         echo "all GPUs $*: status $got, or no '$pattern' in:"
@@ -150,7 +151,7 @@ expect 3 '57 bytes at most' stress --device all --record "$(printf 'x%.0s' $(seq
 
 # Each of them is recorded: all together under the label, each alone beside it; and compared with
 # itself.
-all_gpus 'recorded together: run [12]$' --record both --seconds 2
+seconds=2 all_gpus 'recorded together: run [12]$' --record both
 all_gpus '"run": [5-8]' --record more --json
 runs=$("$BARSCOPE" runs list 2>"$out")
 for label in both both-alone more more-alone; do
