@@ -39,6 +39,7 @@ struct thread {
 /* One CPU's line of /proc/stat (ticks). */
 struct cpu {
 	int id;
+	uint64_t busy;         /* with tasks, as the ticks found it */
 	uint64_t idle, iowait; /* measured, where the kernel stops the tick (NO_HZ); else counted */
 	uint64_t interrupts, steal;
 };
@@ -195,17 +196,19 @@ static void read_cpus(struct runs_hostwatch *w, struct reading *r)
 	}
 	for (const char *line = w->buf; line && r->ncpu < CPUS; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		unsigned long long idle, iowait, irq, softirq, steal;
+		unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
 		int id;
 		/* user nice system idle iowait irq softirq steal */
 		if (strncmp(line, "cpu", 3) != 0) {
 			break; /* the CPUs come first */
 		}
-		if (line[3] == ' ' || sscanf(line, "cpu%d %*u %*u %*u %llu %llu %llu %llu %llu",
-					      &id, &idle, &iowait, &irq, &softirq, &steal) != 6) {
+		if (line[3] == ' ' ||
+			sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &id, &user,
+				&nice, &system, &idle, &iowait, &irq, &softirq, &steal) != 9) {
 			continue;
 		}
-		r->cpu[r->ncpu++] = (struct cpu){id, idle, iowait, irq + softirq, steal};
+		r->cpu[r->ncpu++] =
+			(struct cpu){id, user + nice + system, idle, iowait, irq + softirq, steal};
 	}
 }
 
@@ -292,9 +295,9 @@ static double grown(uint64_t a, uint64_t b)
 }
 
 /*
- * ns for which others ran on CPU between A and B while none of the worker's threads waited: what
- * it was neither idle nor the worker's. Not the ticks that found it busy: launches at a steady pace
- * may meet each of them or none, and would be taken for others.
+ * ns for which others ran on CPU between A and B while none of the worker's threads waited. Told by
+ * both of what the kernel knows: the ticks, of which launches at a steady pace meet each or none,
+ * and the time that the core was not idle, which holds the way out of idleness too.
  */
 static double foreign_on(
 	const struct runs_hostwatch *w, const struct reading *a, const struct reading *b, int cpu)
@@ -307,7 +310,8 @@ static double foreign_on(
 					    grown(old->iowait, new->iowait) +
 					    grown(old->interrupts, new->interrupts) +
 					    grown(old->steal, new->steal);
-			ns = span_of(a, b) - rest * (double)w->tick_ns;
+			ns = fmin(grown(old->busy, new->busy) * (double)w->tick_ns,
+				span_of(a, b) - rest * (double)w->tick_ns);
 		}
 	}
 	for (size_t i = 0; i < b->nthread; i++) {

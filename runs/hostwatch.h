@@ -11,8 +11,8 @@
  *   interrupts    ns in interrupts on the busiest CPU
  *   cpu-clock     none (code: kHz), when the first CPU's clock is 10 % below what is usual
  *   foreign-load  none (code: percent), of an interval of 200 ms: others ran on a thread's core
- *                 while it did not want it itself, and left it their cache and clock: what the core
- *                 was neither idle nor the worker's. Needs a pinned thread
+ *                 while it did not want it itself, and left it their cache and clock, by the
+ *                 kernel's ticks and by measured idle time alike. Needs a pinned thread
  *
  * Threads are those that launch: pinned to one CPU, as the CPU back end's are; where none is, all.
  *

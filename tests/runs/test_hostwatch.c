@@ -167,8 +167,12 @@ static void others_on_a_timed_core_are_foreign_load(void **state)
 	/* Paced launches: a tenth of the time, at each tick that looks. */
 	struct counters by = {.ran = {10000000, 10000000}, .busy = {10, 10}, .idle = {9, 9}};
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
-	/* The same, and somebody else on CPU 1 for half of it, at no tick. */
-	by.busy[1] = 0;
+	/* Wakes from idleness that no tick meets: the core is less idle than the worker runs. */
+	by.busy[0] = by.busy[1] = 0;
+	by.idle[0] = by.idle[1] = 5;
+	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 0);
+	/* The same, and somebody else on CPU 1 for half of it. */
+	by.busy[1] = 7;
 	by.idle[1] = 4;
 	assert_int_equal(foreign(p, w, &c, &by, &now, &e), 2);
 	assert_int_equal(e.code, 50);
@@ -203,7 +207,8 @@ static void a_late_look_at_the_cpus_is_no_foreign_load(void **state)
 	struct runs_hostwatch *w = runs_hostwatch_create(p->root);
 	struct runs_event e = {.code = 0}, none[RUNS_HOSTWATCH_EVENTS];
 	struct counters c = {.state = 'R', .khz = 3000000, .uptime = 5000};
-	struct counters by = {.ran = {10000000, 10000000}, .idle = {9, 9}, .uptime = 10};
+	struct counters by = {
+		.ran = {10000000, 10000000}, .busy = {9, 9}, .idle = {9, 9}, .uptime = 10};
 	uint64_t now = 1000000000;
 	/* The first look came 100 ms late: half of the window's idle time lies before it. */
 	write_proc(p, &c);
