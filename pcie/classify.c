@@ -9,6 +9,7 @@
 #include "pcie/lshw.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
+#include "pcie/sysfs_text.h"
 #include "pcie/xorg.h"
 
 bool pcie_classify_lspci_command(const char *s, struct pcie_addr *ret_addr)
@@ -88,6 +89,9 @@ enum pcie_text_kind pcie_classify(const char *s, size_t len)
 	}
 	if (pcie_lshw_is_start(t)) {
 		return PCIE_TEXT_LSHW;
+	}
+	if (pcie_sysfs_text_is_start(t)) {
+		return PCIE_TEXT_SYSFS;
 	}
 	if (is_tree(t)) {
 		return PCIE_TEXT_TREE;

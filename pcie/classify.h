@@ -16,6 +16,7 @@ enum pcie_text_kind {
 	PCIE_TEXT_QEMU,
 	PCIE_TEXT_LSHW,
 	PCIE_TEXT_XORG,
+	PCIE_TEXT_SYSFS,
 	PCIE_TEXT_COMMAND, /* a shell command or its echo: what follows is something new */
 	PCIE_TEXT_TREE,    /* lspci -t */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pcie/judge.h"
+#include "pcie/smi.h"
 
 /* What the aperture rule collects before it answers. */
 struct signs {
@@ -35,7 +36,9 @@ static void add_device_sign(const struct pcie_judge *j, struct pcie_verdict *v, 
 static bool is_too_long_for_low(const struct pcie_judge *j)
 {
 	const struct pcie_bar *b = j->vram_bar ? j->vram_bar->bar : NULL;
-	return b && j->has_len && j->len >= PCIE_4G && (j->resized || j->has_vram) &&
+	bool by_driver = j->resized || j->has_vram ||
+			 (b && !strcmp(pcie_source_name(j->s, b->src), PCIE_SOURCE_SMI));
+	return b && j->has_len && j->len >= PCIE_4G && by_driver &&
 	       j->vram_bar->state != PCIE_BAR_UNPLACED && b->assigned != PCIE_NO;
 }
 

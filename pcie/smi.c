@@ -16,8 +16,9 @@ enum part { PART_OTHER, PART_FB, PART_BAR1, PART_GENERATION, PART_WIDTH };
 struct reader {
 	struct pcie_snapshot *s;
 	pcie_src src;
-	int dev; /* -1: no GPU named yet */
-	enum part part;
+	int dev;      /* -1: no GPU named yet */
+	int nameless; /* the last one of pieces in which none is named, or -1 */
+	enum part part, nameless_has;
 	bool in_mig;
 	size_t mig_indent;
 	size_t said;
@@ -111,20 +112,39 @@ static void select_device(struct reader *r, struct pcie_addr a)
 	r->in_mig = false;
 }
 
-/* A piece without an address: the only GPU of this vendor. */
+/* May D, by what is known of it, be a GPU of this vendor? */
+static bool may_be_ours(const struct pcie_device *d)
+{
+	if (!pcie_device_is_gpu(d)) {
+		return false;
+	}
+	return d->vendor ? d->vendor == VENDOR_NVIDIA
+			 : !d->driver[0] || !strcmp(d->driver, "nvidia");
+}
+
+/*
+ * A piece without an address (grep BAR1): the only GPU of this vendor; when there is none,
+ * one without address for each piece, in which a part stands once and FB before BAR1.
+ */
 static void select_only(struct reader *r)
 {
+	enum part part = r->part;
 	int found = -1;
-	for (size_t i = 0; i < r->s->ndev; i++) {
-		const struct pcie_device *d = &r->s->dev[i];
-		if (pcie_device_is_gpu(d) && d->vendor == VENDOR_NVIDIA) {
+	for (size_t i = 0; i < r->s->ndev && r->nameless < 0; i++) {
+		if (may_be_ours(&r->s->dev[i])) {
 			if (found >= 0) {
 				return;
 			}
 			found = (int)i;
 		}
 	}
-	r->dev = found;
+	if (found < 0 && (r->nameless < 0 || part <= r->nameless_has)) {
+		select_device(r, (struct pcie_addr){0});
+		r->nameless = r->dev;
+		r->part = part;
+	}
+	r->dev = found >= 0 ? found : r->nameless;
+	r->nameless_has = part;
 }
 
 /* "11019 MiB", "256MiB" */
@@ -270,7 +290,8 @@ static void take_value(struct reader *r, const char *key, const char *value)
 		}
 		return;
 	}
-	if (r->dev < 0 && total && r->part != PART_OTHER) {
+	bool nameless = r->dev < 0 || r->dev == r->nameless;
+	if (nameless && total && (r->part == PART_FB || r->part == PART_BAR1)) {
 		select_only(r);
 	}
 	if (r->dev < 0) {
@@ -438,7 +459,7 @@ static void set_option(struct reader *r)
 
 size_t pcie_smi_parse(struct pcie_snapshot *s, const struct pcie_lines *lines, pcie_src src)
 {
-	struct reader r = {.s = s, .src = src, .dev = -1};
+	struct reader r = {.s = s, .src = src, .dev = -1, .nameless = -1};
 
 	for (size_t i = 0; i < lines->n; i++) {
 		if (lines->line[i].len > 0) {

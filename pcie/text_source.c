@@ -16,6 +16,7 @@
 #include "pcie/lspci.h"
 #include "pcie/qemu_info.h"
 #include "pcie/smi.h"
+#include "pcie/sysfs_text.h"
 #include "pcie/text_doubt.h"
 #include "pcie/witness.h"
 #include "pcie/xorg.h"
@@ -29,7 +30,7 @@ enum {
 
 /* Lines of the kinds that are read as a whole, with a copy of their text. */
 struct sections {
-	struct pcie_lines log, smi, qemu, lshw, xorg;
+	struct pcie_lines log, smi, qemu, lshw, xorg, sysfs;
 	size_t nline;
 	bool cut;     /* there were too many */
 	char **chunk; /* of text; the last one has USED bytes of SIZE */
@@ -44,6 +45,7 @@ static void sections_finish(struct sections *s)
 	pcie_lines_finish(&s->qemu);
 	pcie_lines_finish(&s->lshw);
 	pcie_lines_finish(&s->xorg);
+	pcie_lines_finish(&s->sysfs);
 	for (size_t i = 0; i < s->nchunk; i++) {
 		free(s->chunk[i]);
 	}
@@ -63,6 +65,8 @@ static struct pcie_lines *lines_of(struct sections *s, enum pcie_text_kind kind)
 		return &s->lshw;
 	case PCIE_TEXT_XORG:
 		return &s->xorg;
+	case PCIE_TEXT_SYSFS:
+		return &s->sysfs;
 	default:
 		return NULL;
 	}
@@ -312,6 +316,7 @@ static void read_sections(struct route *r)
 	pcie_merge(s, log);
 	pcie_snapshot_destroy(log);
 	merge_lines(s, &r->to.xorg, "Xorg.log", pcie_xorg_parse);
+	merge_lines(s, &r->to.sysfs, "sysfs", pcie_sysfs_text_parse);
 	merge_lines(s, &r->to.lshw, "lshw", pcie_lshw_parse);
 	if (r->to.smi.n > 0) {
 		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, PCIE_SOURCE_SMI));
