@@ -24,9 +24,10 @@ struct cleaner {
 	bool ends_in_line;    /* the input has no line end at its end */
 	char *decoded;        /* the input, where it had to be decoded as a whole */
 	uint32_t number;
-	unsigned listed; /* the number that stood before a line last, in a numbered text */
-	bool gap;        /* the line before was empty */
-	bool inside;     /* of a line that is longer than RAW_MAX */
+	unsigned listed;        /* the number that stood before a line last, in a numbered text */
+	unsigned before, after; /* lines of either side that a hunk of a diff still has */
+	bool gap;               /* the line before was empty */
+	bool inside;            /* of a line that is longer than RAW_MAX */
 	size_t used, size;
 	char *text;
 };
@@ -110,8 +111,29 @@ size_t clean_one_mark(const char *s, size_t n, char mark)
 	return (s[i] == '+' || s[i] == '-') && !own ? i + 1 : 0;
 }
 
+size_t clean_grep_number(const char *s, size_t n, unsigned *ret)
+{
+	size_t i = 0;
+	for (*ret = 0; i < n && i < 7 && clean_is_digit(s[i]); i++) {
+		*ret = *ret * 10 + (unsigned)(s[i] - '0');
+	}
+	return i > 0 && i < n && (s[i] == ':' || s[i] == '-') ? i + 1 : 0;
+}
+
+/* "12:01.0 VGA" is an address, "12:01:00.0 VGA" has one behind a number. S ends in a NUL. */
+static size_t grep_mark(const char *s, size_t n)
+{
+	struct pcie_addr a;
+	unsigned number;
+	size_t used = clean_grep_number(s, n, &number);
+	if (used == 0 || s[used] == ' ' || s[used - 1] == '-') {
+		return used && s[used - 1] == '-' ? used : 0;
+	}
+	return pcie_addr_scan(s + used, &a) > 0 || pcie_addr_scan(s, &a) <= 0 ? used : 0;
+}
+
 /* Bullets, the marks of diff, and line numbers of grep -n and cat -n. S ends in a NUL. */
-static size_t list_marks(const char *s, size_t n)
+static size_t list_marks(const char *s, size_t n, bool grep)
 {
 	size_t i = 0;
 	while (i < n && pcie_is_blank(s[i])) {
@@ -123,7 +145,11 @@ static size_t list_marks(const char *s, size_t n)
 	if ((s[i] == '*' || s[i] == '-' || s[i] == '+') && pcie_is_blank(s[i + 1])) {
 		return i + 1 + (s[i + 1] == ' ');
 	}
-	size_t k = i;
+	size_t k = grep ? grep_mark(s + i, n - i) : 0;
+	if (k > 0) {
+		return i + k;
+	}
+	k = i;
 	while (k < n && k < i + 7 && clean_is_digit(s[k])) {
 		k++;
 	}
@@ -219,7 +245,7 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 		at += list_number(c, s + at, n - at);
 		at += clean_quote_marks(s + at, n - at);
 	}
-	size_t list = list_marks(s + at, n - at);
+	size_t list = list_marks(s + at, n - at, t->grep);
 	if (list > 0) {
 		at += list;
 		at += clean_quote_marks(s + at, n - at);
@@ -227,15 +253,35 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 	return at;
 }
 
-/* A line is finished: takes its marks and trailing blanks away and notes it. */
-static void emit(struct cleaner *c, char *s, size_t n)
+/*
+ * The mark of a line in a hunk of diff -u, and quoting before it: its bytes. *RET_GONE: the
+ * diff takes the line away, and the text has what stands there now.
+ */
+static size_t hunk_mark(struct cleaner *c, const char *s, size_t n, bool *ret_gone)
 {
-	size_t width = n;
-	char *stop = s + n;
-	*stop = '\0';
-	size_t lead = marks(c, s, n);
+	size_t at = n > 0 && may_be_mark(s[0]) ? clean_quote_marks(s, n) : 0;
+	bool old = false, new = false;
 
-	s += lead;
+	*ret_gone = false;
+	if (at < n && s[at] == '@') {
+		if (clean_hunk(s + at, n - at, &c->before, &c->after) && c->after == 0) {
+			c->before = 0; /* nothing came in its place */
+		}
+		return 0;
+	}
+	if (at < n && (c->before > 0 || c->after > 0)) {
+		old = s[at] == '-' || s[at] == ' ';
+		new = s[at] == '+' || s[at] == ' ';
+	}
+	c->before -= old && c->before > 0;
+	c->after -= new && c->after > 0;
+	*ret_gone = old && !new;
+	return old || new ? at + 1 : 0;
+}
+
+/* Notes a line as it is; its trailing blanks go, S ends in a NUL at STOP. */
+static void note_line(struct cleaner *c, char *s, char *stop, size_t width, size_t lead)
+{
 	while (stop > s && pcie_is_blank(stop[-1])) {
 		stop--;
 	}
@@ -254,6 +300,34 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	struct pcie_line *l = &lines->line[lines->n - 1];
 	l->width = (uint16_t)MIN(width, (size_t)UINT16_MAX);
 	l->lead = (uint16_t)MIN(lead, (size_t)UINT16_MAX);
+}
+
+/* A line is finished: takes its marks away and notes it, or the lines that it once was. */
+static void emit(struct cleaner *c, char *s, size_t n)
+{
+	size_t width = n;
+	char *stop = s + n;
+	bool gone;
+	*stop = '\0';
+	size_t lead = hunk_mark(c, s, n, &gone);
+	if (gone) {
+		c->c.diff = true;
+		return;
+	}
+	lead = lead > 0 ? lead : marks(c, s, n);
+
+	s += lead;
+	while (c->traits.flat) {
+		size_t len = (size_t)(stop - s), at = clean_flat_seam(c->traits.flat, s, len);
+		if (at == len) {
+			break;
+		}
+		note_line(c, s, s + at - 1, at, lead);
+		s += at;
+		lead = 0;
+		width = len - at;
+	}
+	note_line(c, s, stop, width, lead);
 }
 
 /* The pieces of a stripped line; a tag at its edge makes no empty line. */

@@ -6,7 +6,8 @@
  * Undone: UTF-16 and byte-order marks, CRLF, quoted-printable, colours and other
  * terminal sequences, HTML escapes and tags, forums' "[code]", non-breaking and
  * other odd spaces, typographic dashes and quotes, quote marks ("> ", ">> ", "| "),
- * bullets, the marks of diff, grep -n and cat -n, an empty line behind each. Not undone:
+ * bullets, the marks of diff, grep -n and cat -n, an empty line behind each; of diff -u
+ * the new side stays. Not undone:
  * line wraps, since only a parser knows what may follow what; indentation stays as it is.
  */
 #pragma once
@@ -24,6 +25,7 @@ struct pcie_cleaner {
 	struct pcie_lines lines; /* the window */
 	bool done;               /* it holds the last line */
 	bool cut;                /* a line was too long */
+	bool diff;               /* lines that a diff takes away were left out */
 };
 
 /*

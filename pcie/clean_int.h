@@ -8,6 +8,13 @@
 
 #include "pcie/chars.h"
 
+/* What the lines of a paragraph that lost its line ends began with; bits. */
+enum clean_flat {
+	FLAT_STAMPS = 1,   /* a kernel log: "[    0.332101] " */
+	FLAT_SPEAKERS = 2, /* one without: "pci 0000:01:00.0: " */
+	FLAT_LISTING = 4,  /* lspci's headers, and what stands below them */
+};
+
 /* What the whole text shows about where it has been. */
 struct clean_traits {
 	bool entities; /* "&lt;" and its like occur */
@@ -16,6 +23,8 @@ struct clean_traits {
 	bool numbered; /* each line begins with its number (cat -n, less -N) */
 	bool boards;   /* "[code]", "[quote=…]" of forums occur */
 	bool doubled;  /* an empty line stands behind each */
+	bool grep;     /* "12:" and "13-" stand before lines that follow each other */
+	unsigned flat; /* kinds of paragraphs that occur */
 	char mark;     /* '|' or '+' when headers of devices stand behind one: quoted, or a diff */
 };
 
@@ -42,6 +51,15 @@ size_t clean_quote_marks(const char *s, size_t n);
 size_t clean_one_mark(const char *s, size_t n, char mark);
 /* "   12 " or "   12\t" at S: the number, and the bytes up to the text; 0 when there is none. */
 size_t clean_line_number(const char *s, size_t n, unsigned *ret);
+
+/* "12:" or "13-" of grep -n at S: the number, and the bytes of both; 0 when there is none. */
+size_t clean_grep_number(const char *s, size_t n, unsigned *ret);
+/* "@@ -1,8 +1,9 @@" of diff -u at S: how many lines of either side follow. */
+bool clean_hunk(const char *s, size_t n, unsigned *ret_before, unsigned *ret_after);
+
+unsigned clean_find_flat(const char *s, size_t len);
+/* Where the second line of the paragraph S (s[n] is NUL) of one of the kinds FLAT begins, or N. */
+size_t clean_flat_seam(unsigned flat, const char *s, size_t n);
 
 void clean_find_traits(const char *s, size_t len, struct clean_traits *t);
 /* To OUT, which has room for LEN bytes; returns how many. */

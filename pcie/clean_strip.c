@@ -178,6 +178,9 @@ static uint32_t plain(uint32_t ch)
 		{0x110000, UINT32_MAX, '?'},
 	};
 
+	if (ch >= 0xff01 && ch <= 0xff5e) {
+		return ch - 0xff01 + '!'; /* as wide as an ideograph */
+	}
 	for (size_t i = 0; i < ARRAY_LEN(range); i++) {
 		if (ch >= range[i].first && ch <= range[i].last) {
 			return range[i].is;

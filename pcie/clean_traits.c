@@ -83,11 +83,14 @@ size_t clean_quoted_printable(const char *s, size_t len, char *out)
 	return o;
 }
 
-/* At least eight of the first lines count up; few have a number that does not. */
+/*
+ * At least eight of the first lines count up, and few have a number that does not; of a
+ * short text, all but a heading.
+ */
 static bool is_numbered(const char *s, size_t len)
 {
 	const char *end = s + len;
-	unsigned last = 0, up = 0, other = 0, number;
+	unsigned last = 0, up = 0, other = 0, bare = 0, number;
 
 	for (int i = 0; i < 64 && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
@@ -97,10 +100,74 @@ static bool is_numbered(const char *s, size_t len)
 			last = next ? number : last;
 			up += next;
 			other += !next; /* a wrapped line's second half */
+		} else {
+			bare += n > quote + 1;
 		}
 		s += n + 1;
 	}
-	return up >= 8 && other <= up / 4;
+	return up >= 8 ? other <= up / 4 : up >= 3 && other == 0 && bare <= up / 3;
+}
+
+/* Two lines or more follow each other by the numbers of grep -n with its context. */
+static bool has_grep_numbers(const char *s, size_t len)
+{
+	const char *end = s + len;
+	unsigned last = 0, pairs = 0, number;
+	char sign = '\0';
+
+	for (int i = 0; i < 256 && s < end && pairs < 2; i++) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), quote = clean_quote_marks(s, n);
+		size_t used = clean_grep_number(s + quote, n - quote, &number);
+		char is = used ? s[quote + used - 1] : '\0';
+		pairs += used && sign && number == last + 1 && (is == '-' || sign == '-');
+		sign = is;
+		last = number;
+		s += n + 1;
+	}
+	return pairs >= 2;
+}
+
+/* "12" or "12,3", the line and how many; one when it does not say. */
+static const char *scan_range(const char *s, const char *end, unsigned *ret)
+{
+	unsigned value[2] = {0, 1};
+	for (int i = 0; i < 2; i++) {
+		const char *first = s;
+		for (value[i] = 0; s < end && s - first < 7 && clean_is_digit(*s); s++) {
+			value[i] = value[i] * 10 + (unsigned)(*s - '0');
+		}
+		if (s == first) {
+			return NULL;
+		}
+		if (s == end || *s != ',') {
+			*ret = i == 1 ? value[1] : 1;
+			return s;
+		}
+		s++;
+	}
+	return NULL;
+}
+
+bool clean_hunk(const char *s, size_t n, unsigned *ret_before, unsigned *ret_after)
+{
+	const char *end = s + n;
+	unsigned before, after;
+
+	if (n < 4 || memcmp(s, "@@ -", 4) != 0) {
+		return false;
+	}
+	s = scan_range(s + 4, end, &before);
+	if (!s || end - s < 2 || s[0] != ' ' || s[1] != '+') {
+		return false;
+	}
+	s = scan_range(s + 2, end, &after);
+	if (!s || end - s < 3 || memcmp(s, " @@", 3) != 0) {
+		return false;
+	}
+	*ret_before = before;
+	*ret_after = after;
+	return true;
 }
 
 /* The bytes of blanks, colours (also non-breaking blanks) and quote marks at S. */
@@ -210,6 +277,8 @@ void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
 	t->numbered = is_numbered(s, len);
 	t->boards = has_board_tags(s, len);
 	t->doubled = is_doubled(s, len);
+	t->grep = has_grep_numbers(s, len);
+	t->flat = clean_find_flat(s, len);
 	t->mark = find_mark(s, len);
 }
 

@@ -91,15 +91,21 @@ static struct class_part scan_class(const char *s)
 	return c;
 }
 
+/* Of another script: a browser has translated the page. */
+static bool is_foreign(char c)
+{
+	return (unsigned char)c >= 0x80;
+}
+
 /* No known class, but the form of one: words that begin with a capital letter. */
 static bool looks_like_class(const char *s, size_t len)
 {
-	if (len < 3 || *s < 'A' || *s > 'Z') {
+	if (len < 3 || ((*s < 'A' || *s > 'Z') && !is_foreign(*s))) {
 		return false;
 	}
 	for (size_t i = 0; i < len; i++) {
 		char c = s[i];
-		bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+		bool letter = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || is_foreign(c);
 		if (!letter && !strchr(" -/0123456789()[]", c)) {
 			return false;
 		}
@@ -463,6 +469,18 @@ static size_t take_bare_header(struct pcie_lspci *p, const struct pcie_lines *l,
 	return n;
 }
 
+/* Is one of the next two lines at AT of those that stand below a header? */
+static bool has_details(const struct pcie_lines *l, size_t at)
+{
+	for (size_t i = at; i < at + 2 && i < l->n && l->line[i].len > 0; i++) {
+		enum lspci_word word = lspci_word(pcie_skip(l->line[i].s));
+		if (word != WORD_NONE && word != WORD_ELISION) {
+			return true;
+		}
+	}
+	return false;
+}
+
 size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_t at)
 {
 	const char *s = pcie_skip(l->line[at].s);
@@ -478,7 +496,8 @@ size_t lspci_take_header(struct pcie_lspci *p, const struct pcie_lines *l, size_
 	/* on the whole of it: behind a long path even the class may be wrapped */
 	struct class_part c = scan_class(h.joined);
 	bool machine = *s == '"';
-	if (!machine && !c.certain && !(p->headers > 0 && c.len && looks_like_class(s, c.len))) {
+	bool may_be = p->headers > 0 || has_details(l, at + h.lines);
+	if (!machine && !c.certain && !(may_be && c.len && looks_like_class(s, c.len))) {
 		return 0;
 	}
 

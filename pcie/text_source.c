@@ -362,6 +362,9 @@ int pcie_text_scan(
 		pcie_snapshot_note(
 			s, -1, "the text is too long, or has a line that is: a part was not read");
 	}
+	if (cleaner->diff) {
+		pcie_snapshot_note(s, -1, "the text is a diff: what it takes away was not read");
+	}
 	pcie_text_doubt(s);
 	pcie_lspci_destroy(r.lspci);
 	sections_finish(&r.to);

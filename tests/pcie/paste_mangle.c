@@ -12,7 +12,7 @@ const char *mangle_name(enum mangle how)
 		"narrow", "flat", "html", "colour", "wrap-72", "wrap-80", "cut-72", "cut-80",
 		"mail", "printable", "numbered", "prompt", "indent", "double", "bar", "tight",
 		"added", "bullet", "flowed", "hang-72", "utf-16", "tabs-qp", "entities", "trailing",
-		"code", "fence", "no-tabs", "fold-30", "fold-50", "narrow-40"};
+		"code", "fence", "no-tabs", "paragraph", "fold-30", "fold-50", "narrow-40"};
 	return name[how];
 }
 
@@ -275,6 +275,11 @@ static void mangle_line(enum mangle how, struct text *out, const char *s, size_t
 	case MANGLE_NO_TABS:
 		replace_tabs(out, s, n, "");
 		break;
+	case MANGLE_PARAGRAPH:
+		indent = MIN(indent, n);
+		text_addn(out, s + indent, n - indent);
+		text_add(out, n > 0 ? " " : "\n\n");
+		return;
 	case MANGLE_NUMBERED:
 		text_addf(out, "%6u\t", number);
 		text_addn(out, s, n);
@@ -314,6 +319,7 @@ void mangle(enum mangle how, const char *in, size_t len, struct text *out)
 		mangle_line(how, out, in, n, ++number);
 		in += n + 1;
 	}
+	text_add(out, how == MANGLE_PARAGRAPH ? "\n" : "");
 	text_add(out, how == MANGLE_PROMPT  ? "user@host:~$ exit\nRegards\n"
 		      : how == MANGLE_CODE  ? "[/code]\n"
 		      : how == MANGLE_FENCE ? "```\n"

@@ -39,8 +39,9 @@ enum mangle {
 	MANGLE_TRAILING, /* blanks at line ends, as terminals copy them */
 	MANGLE_CODE,     /* between [code] and [/code], no line end behind the first */
 	MANGLE_FENCE,
-	MANGLE_NO_TABS, /* tabs are gone, not replaced */
-	MANGLE_FOLD_30, /* fold -w 30: anywhere, in the middle of words */
+	MANGLE_NO_TABS,   /* tabs are gone, not replaced */
+	MANGLE_PARAGRAPH, /* line ends are gone but for empty lines: Markdown without a fence */
+	MANGLE_FOLD_30,   /* fold -w 30: anywhere, in the middle of words */
 	MANGLE_FOLD_50,
 	MANGLE_NARROW_40, /* between words, in the column of a telephone */
 	MANGLES

@@ -99,6 +99,18 @@ static void undoes_what_happened_on_the_way(void **state)
 		{"so: [code]01:00.0 VGA\n\tx [size=2M] [disabled]\n[/code][QUOTE=\"me\"]a",
 			"so:|01:00.0 VGA|\tx [size=2M] [disabled]|a"},
 		{"<p>so: <code>01:00.0 VGA", "so:|01:00.0 VGA"},
+		{"1204:2d:00.0 VGA\n1205-\tRegion 1\n1206-Region 2\n1207:2d:00.1 Audio",
+			"2d:00.0 VGA|\tRegion 1|Region 2|2d:00.1 Audio"},
+		{"1204:2d:00.0 VGA\n1204:2e:00.0 VGA", "1204:2d:00.0 VGA|1204:2e:00.0 VGA"},
+		{"so:\n  7  [ 0.1] a\n  8  [ 0.2] b\n  9  [ 0.3] c",
+			"so:| [ 0.1] a| [ 0.2] b| [ 0.3] c"},
+		{"  7  a\n  8  b\n 64  c", "  7  a|  8  b| 64  c"},
+		{"@@ -1,3 +1,3 @@\n 01:00.0 VGA\n-\tRegion 1\n+\tRegion 2\n - item\n- item",
+			"@@ -1,3 +1,3 @@|01:00.0 VGA|\tRegion 2|- item|item"},
+		{"> @@ -9 +9 @@\n> -a\n> +b\n> c", "@@ -9 +9 @@|b|c"},
+		{"@@ -1,2 +0,0 @@\n-01:00.0 VGA\n-\tx", "@@ -1,2 +0,0 @@|-01:00.0 VGA|\tx"},
+		{"@@ -1,2 @@\n-a", "@@ -1,2 @@|-a"},
+		{"\xef\xbc\x88x\xef\xbc\x9ay\xef\xbc\x89", "(x:y)"},
 		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\n\nh\n", "a|b|c|d|||e|f|g|h"},
 		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\nh\n", "a||b||c||d||||e||f||g|h"},
 	};
@@ -108,6 +120,47 @@ static void undoes_what_happened_on_the_way(void **state)
 		assert_string_equal(got, t[i].out);
 		free(got);
 	}
+}
+
+/* What a page that shows a paragraph made of lines becomes lines again. */
+static void paragraphs_become_lines(void **state)
+{
+	(void)state;
+	static const char listing[] =
+		"So: 01:00.0 VGA compatible controller: NVIDIA Corporation X (rev a1) Flags: fast devsel "
+		"Memory at a2000000 (32-bit, non-prefetchable) [size=16M] [virtual] Memory at b0000000 "
+		"(64-bit, prefetchable) [size=256M] Capabilities: <access denied> Kernel driver in use: n "
+		"02:00.0 VGA compatible controller: Y Region 0: Memory at c0000000 (32-bit, x)";
+	static const char log[] =
+		"[    0.332101] pci 0000:01:00.0: [10de:2684] type 00 class 0x030000 [    0.332120] pci "
+		"0000:01:00.0: BAR 0 [mem 0x85000000-0x85ffffff] [    1.332131] pci 0000:01:00.0: BAR 1 x "
+		"[    2.332131] pci 0000:01:00.0: BAR 3 y";
+	static const char bare[] =
+		"pci 0000:01:00.0: BAR 1: no space for [mem size 0x400000000 64bit pref] nvidia 0000:01:00.0: "
+		"BAR 1: failed to assign pcieport 0000:00:01.0: PCI bridge to [bus 01] pci 0000:01:00.0: z";
+
+	char *got = cleaned(listing, sizeof(listing) - 1);
+	assert_string_equal(got,
+		"So:|01:00.0 VGA compatible controller: NVIDIA Corporation X (rev a1)|Flags: fast devsel|"
+		"Memory at a2000000 (32-bit, non-prefetchable) [size=16M]|[virtual] Memory at b0000000 "
+		"(64-bit, prefetchable) [size=256M]|Capabilities: <access denied>|Kernel driver in use: n|"
+		"02:00.0 VGA compatible controller: Y|Region 0: Memory at c0000000 (32-bit, x)");
+	free(got);
+	got = cleaned(log, sizeof(log) - 1);
+	assert_string_equal(got,
+		"[    0.332101] pci 0000:01:00.0: [10de:2684] type 00 class 0x030000|[    0.332120] pci "
+		"0000:01:00.0: BAR 0 [mem 0x85000000-0x85ffffff]|[    1.332131] pci 0000:01:00.0: BAR 1 x|"
+		"[    2.332131] pci 0000:01:00.0: BAR 3 y");
+	free(got);
+	got = cleaned(bare, sizeof(bare) - 1);
+	assert_string_equal(got,
+		"pci 0000:01:00.0: BAR 1: no space for [mem size 0x400000000 64bit pref]|nvidia "
+		"0000:01:00.0: BAR 1: failed to assign|pcieport 0000:00:01.0: PCI bridge to [bus 01]|"
+		"pci 0000:01:00.0: z");
+	free(got);
+	got = cleaned(listing, 149); /* too short for a paragraph, or has too little */
+	assert_null(strchr(got, '|'));
+	free(got);
 }
 
 static void utf16_and_nul_bytes(void **state)
@@ -209,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(undoes_what_happened_on_the_way),
+		cmocka_unit_test(paragraphs_become_lines),
 		cmocka_unit_test(utf16_and_nul_bytes),
 		cmocka_unit_test(lines_remember_what_they_were),
 		cmocka_unit_test(windows_lose_nothing),

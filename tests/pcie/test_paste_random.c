@@ -261,6 +261,7 @@ static bool fold_makes_sense(enum mangle how, enum mangle then)
 		return how == MANGLE_NONE || how == MANGLE_SPACES || how == MANGLE_NARROW ||
 		       how == MANGLE_QUOTE || how == MANGLE_TIGHT || how == MANGLE_INDENT ||
 		       how == MANGLE_BAR || how == MANGLE_PROMPT || how == MANGLE_FENCE;
+	case MANGLE_PARAGRAPH:
 	case MANGLE_FLAT: /* a blank at a cut is gone, too */
 	case MANGLE_TRAILING:
 	case MANGLE_TABS_QP:
@@ -273,6 +274,33 @@ static bool fold_makes_sense(enum mangle how, enum mangle then)
 	}
 }
 
+/* Marks are before lines, and a paragraph is of plain words: no rows of bytes, no codes. */
+static bool paragraph_makes_sense(const struct trial *t)
+{
+	if (t->o.hex) {
+		return false;
+	}
+	switch (t->how == MANGLE_PARAGRAPH ? t->then : t->how) {
+	case MANGLE_NONE:
+	case MANGLE_CRLF:
+	case MANGLE_NBSP:
+	case MANGLE_SPACES:
+	case MANGLE_NARROW:
+	case MANGLE_TRAILING:
+		return true;
+	case MANGLE_QUOTE:
+	case MANGLE_COLOUR:
+	case MANGLE_INDENT:
+	case MANGLE_BAR:
+	case MANGLE_TIGHT:
+	case MANGLE_BULLET:
+	case MANGLE_FENCE:
+		return t->how == MANGLE_PARAGRAPH;
+	default:
+		return false;
+	}
+}
+
 /* Not every way of printing and mangling leaves all in the text: what is lost is not asked for. */
 static bool makes_sense(const struct trial *t)
 {
@@ -281,6 +309,9 @@ static bool makes_sense(const struct trial *t)
 	}
 	if ((t->how == MANGLE_NUMBERED || t->then == MANGLE_NUMBERED) && t->o.verbose == 0) {
 		return false; /* too few lines to be sure that they are counted */
+	}
+	if (t->how == MANGLE_PARAGRAPH || t->then == MANGLE_PARAGRAPH) {
+		return paragraph_makes_sense(t);
 	}
 	bool marked = t->how == MANGLE_BAR || t->how == MANGLE_BULLET || t->how == MANGLE_ADDED ||
 		      t->how == MANGLE_NUMBERED;
