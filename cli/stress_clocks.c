@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +55,16 @@ bool cmd_stress_clocks_end(struct cmd_stress_clocks *c, bool still, struct why *
 	return done;
 }
 
-/* What killed runs have left; 0 when there is no store to tell. */
+/* What killed runs have left; 0 when there is no store to tell. RET_STORE stays NULL then. */
 static int find_left(const struct cmd_stress_options *o, enum runs_store_mode mode,
-	struct runs_store **ret_store, struct runs_clocks *ret, struct why *why)
+	struct runs_store **ret_store, char boot_id[static RUNS_BOOT_ID_MAX],
+	struct runs_clocks *ret, struct why *why)
 {
-	char boot_id[RUNS_BOOT_ID_MAX];
 	struct runs_store *s;
+	const int r = cmd_store_open(o->store, mode, &s, boot_id, why);
 
-	if (cmd_store_open(o->store, mode, &s, boot_id, why) < 0) {
-		return 0;
+	if (r < 0) {
+		return r == -ENOENT ? 0 : r;
 	}
 	const int n = runs_clocks_left(s, boot_id, ret, MOST, why);
 
@@ -74,8 +76,9 @@ void cmd_stress_clocks_warn(const struct cmd_stress_options *o)
 {
 	struct runs_clocks left[MOST];
 	struct runs_store *s = NULL;
+	char boot_id[RUNS_BOOT_ID_MAX];
 	struct why why;
-	const int n = find_left(o, RUNS_STORE_READ, &s, left, &why);
+	const int n = find_left(o, RUNS_STORE_READ, &s, boot_id, left, &why);
 
 	for (int i = 0; i < n; i++) {
 		fprintf(stderr,
@@ -90,8 +93,9 @@ int cmd_stress_clocks_unlock(const struct cmd_stress_options *o)
 {
 	struct runs_clocks left[MOST];
 	struct runs_store *s = NULL;
+	char boot_id[RUNS_BOOT_ID_MAX];
 	struct why why = {""};
-	const int n = find_left(o, RUNS_STORE_WRITE, &s, left, &why);
+	const int n = find_left(o, RUNS_STORE_WRITE, &s, boot_id, left, &why);
 	int status = EXIT_FINE;
 
 	if (n < 0) {
@@ -100,14 +104,18 @@ int cmd_stress_clocks_unlock(const struct cmd_stress_options *o)
 		status = cmd_print("no run has left clocks locked\n");
 	}
 	for (int i = 0; i < n; i++) {
-		if (runs_clocks_unlock(s, left[i].address, &why) < 0) {
+		const int r = runs_clocks_unlock_left(s, boot_id, left[i].address, &why);
+
+		if (r < 0) {
 			status = cmd_fail(EXIT_USAGE, "%s", why.text);
 			continue;
 		}
 		char line[96];
 
-		snprintf(line, sizeof(line), "%.23s: unlocked, was %u MHz\n", left[i].address,
-			left[i].mhz);
+		snprintf(line, sizeof(line),
+			r ? "%.23s: unlocked, was %u MHz\n"
+			  : "%.23s: unlocked meanwhile, was %u MHz\n",
+			left[i].address, left[i].mhz);
 		cmd_print(line);
 	}
 	runs_store_close(s);

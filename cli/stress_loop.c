@@ -182,15 +182,20 @@ static void clear_progress(struct cmd_stress_loop *l)
 	}
 }
 
-static void show_progress(struct cmd_stress_loop *l)
+static void show_progress(struct cmd_stress_loop *l, uint64_t since_ns)
 {
 	if (!l->progress) {
 		return;
 	}
+	const struct stress_config *c = &l->o->config;
+	const bool fills = c->fill_permille || c->fill_bytes;
 	static const char *const phases[] = {"starting", "warming up", "running", "paused",
 		"stopping", "done", "failed", "died"};
 	char line[160];
-	snprintf(line, sizeof(line), "%s", phases[l->status.phase]);
+	/* A test of all memory and weights all over it take minutes. */
+	snprintf(line, sizeof(line), "%s%s, %.0f s", phases[l->status.phase],
+		fills && l->status.phase == STRESS_STARTING ? ": memory is tested and filled" : "",
+		(double)(clock_ns() - since_ns) / 1e9);
 	const struct runs_hist *h = runs_collect_rollup(l->collect, STRESS_GEMM, RUNS_HOST);
 	if (h) {
 		char t[TEXT_TIME_MAX];
@@ -271,6 +276,7 @@ static bool is_time_up(struct cmd_stress_loop *l)
 
 static void run(struct cmd_stress_loop *l)
 {
+	const uint64_t began = clock_ns();
 	uint64_t shown = 0;
 	while (!l->enough && !l->signal && !l->store_failed && !is_over(&l->status) &&
 		!is_time_up(l)) {
@@ -278,7 +284,7 @@ static void run(struct cmd_stress_loop *l)
 		uint64_t now = clock_ns();
 		if (now - shown >= second / 4) {
 			shown = now;
-			show_progress(l);
+			show_progress(l, began);
 		}
 	}
 	clear_progress(l);

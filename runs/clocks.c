@@ -125,5 +125,9 @@ int runs_clocks_unlock_left(
 	int r = hold(s, address, " meanwhile: they stay as they are", why);
 
 	r = r < 0 ? r : is_left(s, boot_id, address, why);
-	return r <= 0 ? r : runs_clocks_unlock(s, address, why);
+	if (r <= 0) {
+		return r;
+	}
+	r = runs_clocks_unlock(s, address, why);
+	return r < 0 ? r : 1;
 }

@@ -39,7 +39,7 @@ int runs_clocks_unlock(struct runs_store *s, const char *address, struct why *wh
 
 /*
  * The same for what runs_clocks_left() found a while ago: only if it still is left behind, and
- * holding it as long as S is open, so that no run locks them meanwhile. Nothing when they were
+ * holding it as long as S is open, so that no run locks them meanwhile. 1: unlocked; 0: they were
  * unlocked since. -EBUSY: a run holds them by now, and they stay as they are.
  */
 int runs_clocks_unlock_left(

@@ -106,6 +106,9 @@ FAKE_NVML=denied=SetGpuLocked stress --seconds 1 --lock-clocks 1200 --device $gp
 expect $? 3 err 'clocks cannot be locked: NVML error 4.*it needs root'
 stress --unlock-clocks
 expect $? 0 out 'no run has left clocks locked'
+echo junk >"$dir/junk"
+stress --unlock-clocks --store "$dir/junk"
+expect $? 3 err 'is not a barscope store'
 
 locked_run() { # SIGNAL: starts one, waits until they are locked
     stress --seconds 60 --lock-clocks 1300 --device $gpu &
