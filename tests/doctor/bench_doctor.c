@@ -45,11 +45,9 @@ static int measure(const char *what, const char *record, double limit)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "--worker")) {
-		return stress_worker_main(argc, argv);
-	}
-	if (argc > 1 && !strcmp(argv[1], "--doctor-gpu")) {
-		return doctor_gpu_main(argc, argv);
+	int r;
+	if (plant_is_child(argc, argv, &r)) {
+		return r;
 	}
 	if (!plant_begin()) {
 		return 1;

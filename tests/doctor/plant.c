@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "doctor/gpu.h"
 #include "doctor/place.h"
 #include "pcie/scan.h"
 
@@ -68,6 +69,40 @@ int plant_end(void)
 	machine = NULL;
 	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", top);
 	return system(cmd);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return plant_begin() ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return plant_end();
+}
+
+bool plant_is_child(int argc, char **argv, int *ret)
+{
+	if (argc > 1 && !strcmp(argv[1], "--worker")) {
+		*ret = stress_worker_main(argc, argv);
+		return true;
+	}
+	if (argc > 1 && !strcmp(argv[1], "--doctor-gpu")) {
+		*ret = doctor_gpu_main(argc, argv);
+		return true;
+	}
+	return false;
+}
+
+int plant_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n)
+{
+	int r;
+	if (plant_is_child(argc, argv, &r)) {
+		return r;
+	}
+	return _cmocka_run_group_tests("tests", tests, n, set_up, tear_down);
 }
 
 void plant_open_to_all(void)

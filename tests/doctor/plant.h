@@ -16,6 +16,14 @@ enum { PLANT_PATH = 512 };
 bool plant_begin(void);
 int plant_end(void);
 
+/* This program again, as what uses the GPU's driver: true, with its exit status. */
+bool plant_is_child(int argc, char **argv, int *ret);
+
+struct CMUnitTest;
+
+/* A test program's main: its N TESTS in a folder of their own. */
+int plant_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n);
+
 /* The path of NAME in that folder; eight of them at a time. */
 const char *plant_at(const char *name);
 void plant_folder(const char *name);

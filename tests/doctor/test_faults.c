@@ -26,18 +26,6 @@
 #include "doctor/place.h"
 #include "plant.h"
 
-static int set_up(void **state)
-{
-	(void)state;
-	return plant_begin() ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return plant_end();
-}
-
 static void a_healthy_machine_has_no_fault(void **state)
 {
 	(void)state;
@@ -284,13 +272,6 @@ static void words_for_a_shell(void **state)
 
 int main(int argc, char **argv)
 {
-	/* What uses the GPU's driver is this program, started again. */
-	if (argc > 1 && !strcmp(argv[1], "--worker")) {
-		return stress_worker_main(argc, argv);
-	}
-	if (argc > 1 && !strcmp(argv[1], "--doctor-gpu")) {
-		return doctor_gpu_main(argc, argv);
-	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_machine_has_no_fault),
 		cmocka_unit_test(missing_blank_and_other_characters),
@@ -303,5 +284,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(words_for_a_shell),
 		cmocka_unit_test(what_a_mount_can_do),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return plant_main(argc, argv, tests, ARRAY_LEN(tests));
 }

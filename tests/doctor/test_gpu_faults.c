@@ -25,18 +25,6 @@
 #include "doctor/place.h"
 #include "plant.h"
 
-static int set_up(void **state)
-{
-	(void)state;
-	return plant_begin() ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return plant_end();
-}
-
 /* -- driver -------------------------------------------------------------------------- */
 
 static void a_library_newer_than_the_driver(void **state)
@@ -319,13 +307,6 @@ static void the_kernel_is_looked_at_and_timed(void **state)
 
 int main(int argc, char **argv)
 {
-	/* What uses the GPU's driver is this program, started again. */
-	if (argc > 1 && !strcmp(argv[1], "--worker")) {
-		return stress_worker_main(argc, argv);
-	}
-	if (argc > 1 && !strcmp(argv[1], "--doctor-gpu")) {
-		return doctor_gpu_main(argc, argv);
-	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_library_newer_than_the_driver),
 		cmocka_unit_test(another_version_that_works_is_no_fault),
@@ -342,5 +323,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_gap_to_the_library_and_the_floor),
 		cmocka_unit_test(the_kernel_is_looked_at_and_timed),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return plant_main(argc, argv, tests, ARRAY_LEN(tests));
 }
