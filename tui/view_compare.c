@@ -212,6 +212,11 @@ static void draw_pair(const struct runs_pair *k, struct tui_pen *p)
 	snprintf(title, sizeof(title), "%s%s%s %s %s, one value a boot", k->backend,
 		*k->device ? " " : "", k->device, k->shape, k->dtype);
 	tui_pen_heading(p, title);
+	if (strcmp(k->device, k->device_b) != 0) {
+		char moved[128];
+		snprintf(moved, sizeof(moved), "in B it is %s", k->device_b);
+		tui_pen_wrap(p, 0, TUI_NOTE, moved);
+	}
 	char n[2][24];
 	snprintf(n[0], sizeof(n[0]), "%zu", k->a.n);
 	snprintf(n[1], sizeof(n[1]), "%zu", k->b.n);

@@ -315,7 +315,23 @@ static void studies_and_their_verdicts(void **state)
 		scene_destroy(s);
 	}
 
-	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	/* A device that moved is named as each side knows it. */
+	struct scene *s = scene_create("demo", 80, 50, TUI_UTF8);
+	scene_store(s);
+	scene_comparison(s);
+	struct runs_pair *pair = &s->app.library.comparison->result.pair[0];
+	strcpy(pair->device, "GPU at 0000:01:00.0");
+	strcpy(pair->device_b, pair->device);
+	tui_app_view(&s->app, TUI_VIEW_COMPARE);
+	_cleanup_free_ char *still = scene_text(s);
+	assert_non_null(strstr(still, "GPU at 0000:01:00.0"));
+	assert_null(strstr(still, "in B it is"));
+	strcpy(pair->device_b, "GPU at 0000:41:00.0");
+	_cleanup_free_ char *moved = scene_text(s);
+	assert_non_null(strstr(moved, "in B it is GPU at 0000:41:00.0"));
+	scene_destroy(s);
+
+	s = scene_create("demo", 80, 24, TUI_UTF8);
 	scene_store(s);
 	_cleanup_free_ char *text = scene_text(s);
 	assert_non_null(strstr(text, "study rebar: 3 of 8 boots, S: the next step"));
