@@ -134,14 +134,83 @@ static int placed(const struct pcie_bar *b)
 	return b->assigned == PCIE_YES ? 1 : b->assigned == PCIE_NO ? 0 : -1;
 }
 
-static void diff_bars(
-	struct pcie_changes *c, const struct pcie_device *a, const struct pcie_device *b)
+static bool is_placed_memory(const struct pcie_bar *b)
+{
+	return b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && !b->io && placed(b) == 1;
+}
+
+/* A listing prints all that have an address: what it leaves out is worth a word. */
+static bool lists_bars(const struct pcie_snapshot *s, const struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar; i++) {
+		if (is_placed_memory(&d->bar[i]) && !strcmp(s->source[d->bar[i].src], "lspci")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_entry(const struct pcie_rebar *r, int bar)
+{
+	for (int i = 0; r->have == PCIE_KNOWN && i < r->count; i++) {
+		if (r->entry[i].bar == bar) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * BARs of X that no one of Y, in SIDE's text, was matched with. Y's text is silent about them;
+ * only a capability that names such a BAR shows that it is there and has no address.
+ */
+static void diff_unlisted(struct pcie_changes *c, const struct pcie_device *x, const bool *x_found,
+	const struct pcie_device *y, const bool *y_found, char side)
+{
+	bool maybe = false;
+	for (int i = 0; i < y->nbar; i++) {
+		maybe |= !y_found[i] && is_placed_memory(&y->bar[i]);
+	}
+	for (int i = 0; i < x->nbar; i++) {
+		const struct pcie_bar *b = &x->bar[i];
+		if (x_found[i] || !is_placed_memory(b) || (maybe && b->index < 0)) {
+			continue;
+		}
+		bool named = b->index >= 0 && has_entry(&y->rebar, b->index);
+		char what[24], words[96], not_there[96];
+		snprintf(what, sizeof(what), b->index >= 0 ? "BAR %d" : "BAR", b->index);
+		bar_words(b, words, sizeof(words));
+		snprintf(not_there, sizeof(not_there),
+			named ? "no line in %c's text, though its Resizable BAR capability has it"
+			      : "not in %c's text",
+			side);
+		bool gone = side == 'B';
+		enum pcie_tri worse = !named ? PCIE_TRI_UNKNOWN : gone ? PCIE_YES : PCIE_NO;
+		add_text(c, worse, what, gone ? words : not_there, gone ? not_there : words);
+	}
+}
+
+static void diff_bars(struct pcie_changes *c, const struct pcie_snapshot *sa,
+	const struct pcie_device *a, const struct pcie_snapshot *sb, const struct pcie_device *b)
 {
 	static const char *const kind[] = {"BAR", "ROM", "VF BAR"};
 	static const struct pcie_bar none = {.have = PCIE_ABSENT, .index = -1};
+	bool had[PCIE_BARS] = {false}, taken[PCIE_BARS] = {false};
 	int to[PCIE_BARS];
 
 	pcie_diff_match_bars(a, b, to);
+	for (int i = 0; i < a->nbar; i++) {
+		had[i] = to[i] != PCIE_DIFF_NOT_SAID;
+		if (to[i] >= 0) {
+			taken[to[i]] = true;
+		}
+	}
+	if (lists_bars(sb, b)) {
+		diff_unlisted(c, a, had, b, taken, 'B');
+	}
+	if (lists_bars(sa, a)) {
+		diff_unlisted(c, b, taken, a, had, 'A');
+	}
 	for (int i = 0; i < a->nbar; i++) {
 		const struct pcie_bar *x = &a->bar[i];
 		const struct pcie_bar *y = to[i] >= 0                     ? &b->bar[to[i]]
@@ -388,7 +457,7 @@ struct pcie_diff *pcie_diff_create(const struct pcie_snapshot *a, const struct p
 				&p.changes, gx, gy, same_path(a, p.a, b, p.b, all_a && all_b));
 		}
 		diff_driver(&p.changes, x, y);
-		diff_bars(&p.changes, x, y);
+		diff_bars(&p.changes, a, x, b, y);
 		diff_windows(&p.changes, x, y);
 		diff_rebar(&p.changes, x, y);
 		diff_link(&p.changes, &x->link, &y->link);

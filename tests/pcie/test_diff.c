@@ -250,6 +250,62 @@ static void bars_left_out(void **state)
 	pcie_snapshot_destroy(b);
 }
 
+static struct pcie_snapshot *listing(const char *bars)
+{
+	struct pcie_snapshot *s;
+	struct text t = {0};
+	text_addf(&t, "01:00.0 VGA compatible controller: NVIDIA Corporation X (rev a1)\n%s", bars);
+	assert_int_equal(pcie_text_scan("test", t.s, t.len, &s, NULL), 0);
+	text_finish(&t);
+	return s;
+}
+
+/* What a listing has no line for is said, and is a loss only where the text names it. */
+static void bars_not_listed(void **state)
+{
+	(void)state;
+#define LOW   "\tRegion 0: Memory at fb000000 (32-bit, non-prefetchable) [size=16M]\n"
+#define LARGE "\tRegion 1: Memory at f800000000 (64-bit, prefetchable) [size=32G]\n"
+#define SMALL "\tMemory at fb000000 (32-bit, non-prefetchable) [size=16M]\n"
+#define REBAR                                                                                      \
+	"\tCapabilities: [bb0 v1] Physical Resizable BAR\n"                                        \
+	"\t\tBAR 1: current size: 32GB, supported: 16GB 32GB\n"
+	static const struct {
+		const char *a, *b, *before, *after;
+		enum pcie_tri worse;
+	} t[] = {
+		{LOW LARGE, LOW, "32 GiB at 0xf800000000", "not in B's text", PCIE_TRI_UNKNOWN},
+		{LOW LARGE, SMALL, "32 GiB at 0xf800000000", "not in B's text", PCIE_TRI_UNKNOWN},
+		{LOW LARGE, LOW REBAR, "32 GiB at 0xf800000000",
+			"no line in B's text, though its Resizable BAR capability has it",
+			PCIE_YES},
+		{LOW, LOW LARGE, "not in A's text", "32 GiB at 0xf800000000", PCIE_TRI_UNKNOWN},
+		{LOW REBAR, LOW LARGE,
+			"no line in A's text, though its Resizable BAR capability has it",
+			"32 GiB at 0xf800000000", PCIE_NO},
+		{LOW LARGE, "", NULL, NULL, PCIE_TRI_UNKNOWN},    /* a text without BARs */
+		{LOW LARGE, REBAR, NULL, NULL, PCIE_TRI_UNKNOWN}, /* likewise */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct pcie_snapshot *a = listing(t[i].a), *b = listing(t[i].b);
+		struct pcie_diff *d = pcie_diff_create(a, b);
+		const struct pcie_pair *p = pair_of(d, 0);
+		const struct pcie_change *c = p ? change(&p->changes, "BAR 1") : NULL;
+		if (t[i].before) {
+			assert_non_null(c);
+			assert_string_equal(c->before, t[i].before);
+			assert_string_equal(c->after, t[i].after);
+			assert_int_equal(c->worse, t[i].worse);
+		} else {
+			assert_null(c);
+		}
+		pcie_diff_destroy(d);
+		pcie_snapshot_destroy(a);
+		pcie_snapshot_destroy(b);
+	}
+}
+
 /* The same slot with another card in it: one gone, one new. */
 static void another_card(void **state)
 {
@@ -470,6 +526,7 @@ int main(void)
 		cmocka_unit_test(losses),
 		cmocka_unit_test(bars_without_numbers),
 		cmocka_unit_test(bars_left_out),
+		cmocka_unit_test(bars_not_listed),
 		cmocka_unit_test(another_card),
 		cmocka_unit_test(another_board),
 		cmocka_unit_test(excerpt_is_no_loss),
