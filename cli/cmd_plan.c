@@ -55,8 +55,8 @@ static int find_devices(const struct plan_args *a, const struct pcie_snapshot *s
 	return 0;
 }
 
-static int print_plan(
-	const struct plan_args *a, const struct pcie_snapshot *s, const struct pcie_plan *p)
+static int print_plan(const struct plan_args *a, const struct pcie_snapshot *s,
+	const struct pcie_plan_options *o, const struct pcie_plan *p)
 {
 	_cleanup_free_ char *out = NULL;
 	if (a->json) {
@@ -67,7 +67,7 @@ static int print_plan(
 		struct text t = {0};
 		struct cmd_style style = cmd_style_detect(a->ascii);
 		cmd_plan_print(&t, s, p, style);
-		cmd_plan_print_map(&t, s, a->map ? 0 : MAP_ROWS, style);
+		cmd_plan_print_map(&t, s, o, a->map ? 0 : MAP_ROWS, style);
 		out = text_steal(&t);
 	}
 	return cmd_print(out);
@@ -83,7 +83,7 @@ static int plan(const struct plan_args *a, const struct pcie_snapshot *s, uint64
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
 	struct pcie_plan *p = pcie_plan_create(s, &o);
-	int status = print_plan(a, s, p);
+	int status = print_plan(a, s, &o, p);
 	if (status == EXIT_FINE && p->ngpu == 0) {
 		status = cmd_fail(EXIT_NO_GPU, "no discrete GPU in %s%s%s", pcie_origin_name(s),
 			a->without ? " without " : "", a->without ? a->without : "");
@@ -133,6 +133,7 @@ int cmd_plan(int argc, char **argv)
 	if (rc < 0) {
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
+	pcie_plan_add_lost_bars(s);
 	status = plan(&a, s, size);
 	pcie_snapshot_destroy(s);
 	return status;

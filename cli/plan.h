@@ -13,6 +13,6 @@ struct js *cmd_plan_json(const struct pcie_snapshot *s, const struct pcie_plan *
 void cmd_plan_print(struct text *out, const struct pcie_snapshot *s, const struct pcie_plan *p,
 	struct cmd_style style);
 
-/* The address map; at most LIMIT rows, 0: all. */
-void cmd_plan_print_map(
-	struct text *out, const struct pcie_snapshot *s, size_t limit, struct cmd_style style);
+/* The address map, without what O leaves out; at most LIMIT rows, 0: all. */
+void cmd_plan_print_map(struct text *out, const struct pcie_snapshot *s,
+	const struct pcie_plan_options *o, size_t limit, struct cmd_style style);

@@ -263,16 +263,22 @@ static enum cmd_colour map_colour(enum pcie_map_kind k)
 	return CMD_PLAIN;
 }
 
-void cmd_plan_print_map(
-	struct text *out, const struct pcie_snapshot *s, size_t limit, struct cmd_style style)
+void cmd_plan_print_map(struct text *out, const struct pcie_snapshot *s,
+	const struct pcie_plan_options *o, size_t limit, struct cmd_style style)
 {
+	char addr[PCIE_ADDR_MAX];
 	struct pcie_map_row *row;
-	size_t n = pcie_map_create(s, &row);
+	size_t n = pcie_map_create(s, o->without, o->nwithout, &row);
 	const uint64_t border = (uint64_t)1 << 32;
 	bool low = false, crossed = false, spans = false;
 
 	if (n) {
-		text_addf(out, "%sAddress map\n", out->len ? "\n" : "");
+		text_addf(out, "%sAddress map", out->len ? "\n" : "");
+		for (size_t i = 0; i < o->nwithout; i++) {
+			text_addf(out, "%s%s", i ? ", " : " without ",
+				pcie_addr_format(s->dev[o->without[i]].addr, addr));
+		}
+		text_add(out, "\n");
 	}
 	for (size_t i = 0; i < n && (!limit || i < limit); i++) {
 		char size[TEXT_SIZE_MAX], range[48];

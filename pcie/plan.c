@@ -184,11 +184,11 @@ static bool has_unplaced_bar(const struct pcie_device *d)
 	return false;
 }
 
-static bool is_left_out(const struct pcie_snapshot *s, int dev, const struct pcie_plan_options *o)
+bool pcie_plan_leaves_out(const struct pcie_snapshot *s, int dev, const int *without, size_t n)
 {
-	for (size_t i = 0; i < o->nwithout; i++) {
+	for (size_t i = 0; i < n; i++) {
 		for (int d = dev; d >= 0; d = s->dev[d].parent) {
-			if (d == o->without[i]) {
+			if (d == without[i]) {
 				return true;
 			}
 		}
@@ -196,9 +196,34 @@ static bool is_left_out(const struct pcie_snapshot *s, int dev, const struct pci
 	return false;
 }
 
+size_t pcie_plan_add_lost_bars(struct pcie_snapshot *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->ndev; i++) {
+		struct pcie_device *d = &s->dev[i];
+		const struct pcie_rebar_entry *e = pcie_rebar_main(d);
+		if (!pcie_device_is_gpu(d) || pcie_device_vram_bar(d) >= 0 || !e ||
+			!e->has_current) {
+			continue;
+		}
+		struct pcie_bar *b = pcie_device_bar(d, PCIE_BAR_NORMAL, e->bar);
+		if (b && b->have == PCIE_UNKNOWN) {
+			b->have = PCIE_KNOWN;
+			b->src = d->rebar.src;
+			b->is64 = b->prefetchable = true; /* the only kind that may be so long */
+			b->has_size = true;
+			b->size = e->current;
+			b->assigned = PCIE_NO;
+			n++;
+		}
+	}
+	return n;
+}
+
 static bool is_chosen(const struct pcie_snapshot *s, int dev, const struct pcie_plan_options *o)
 {
-	if (!pcie_device_is_gpu(&s->dev[dev]) || is_left_out(s, dev, o)) {
+	if (!pcie_device_is_gpu(&s->dev[dev]) ||
+		pcie_plan_leaves_out(s, dev, o->without, o->nwithout)) {
 		return false;
 	}
 	if (o->dev >= 0) {

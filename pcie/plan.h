@@ -80,6 +80,16 @@ struct pcie_plan_options {
 	size_t nwithout; /* devices (with what is behind them) to leave out */
 };
 
+/*
+ * lspci prints no line for a BAR that the kernel gave up: where the Resizable BAR capability of a
+ * GPU names its VRAM BAR all the same, S gets that BAR without an address, so that it can be
+ * planned. Returns how many were added.
+ */
+size_t pcie_plan_add_lost_bars(struct pcie_snapshot *s);
+
+/* Is DEV, or a bridge above it, among the N of WITHOUT? */
+bool pcie_plan_leaves_out(const struct pcie_snapshot *s, int dev, const int *without, size_t n);
+
 struct pcie_plan *pcie_plan_create(
 	const struct pcie_snapshot *s, const struct pcie_plan_options *o);
 void pcie_plan_destroy(struct pcie_plan *p);
@@ -133,5 +143,9 @@ struct pcie_map_row {
 	char what[80];
 };
 
-/* RAM, apertures, and in them windows, BARs and free ranges, by address. The caller frees it. */
-size_t pcie_map_create(const struct pcie_snapshot *s, struct pcie_map_row **ret);
+/*
+ * RAM, apertures, and in them windows, BARs and free ranges, by address, of all devices but the N
+ * of WITHOUT and what is behind them. The caller frees it.
+ */
+size_t pcie_map_create(
+	const struct pcie_snapshot *s, const int *without, size_t n, struct pcie_map_row **ret);

@@ -298,12 +298,17 @@ static void note_unplaced(
 	char addr[PCIE_ADDR_MAX], bar[16] = "the VRAM BAR";
 	const struct pcie_device *d = &s->dev[g->dev];
 
-	const struct pcie_rebar_entry *e = g->bar_slot < 0 ? pcie_rebar_main(d) : NULL;
-	if (e) {
+	const struct pcie_rebar_entry *e = pcie_rebar_main(d);
+	const struct pcie_bar *b = g->bar_slot >= 0 ? &d->bar[g->bar_slot] : NULL;
+	bool added = b && e && b->index == e->bar && b->assigned == PCIE_NO && !b->is64_known &&
+		     b->src == d->rebar.src;
+	if (e && (!b || added)) {
 		note(p,
 			"the Resizable BAR capability of %s names BAR %u, and no line shows it: it has "
-			"no address, or the text is not whole; without it nothing can be laid out",
-			d->addr.known ? pcie_addr_format(d->addr, addr) : "the GPU", e->bar % 10u);
+			"no address, or the text is not whole; %s",
+			d->addr.known ? pcie_addr_format(d->addr, addr) : "the GPU", e->bar % 10u,
+			added ? "here it is laid out as 64-bit prefetchable"
+			      : "without it nothing can be laid out");
 	}
 	if (!pcie_plan_is_unplaced(s, g)) {
 		return;

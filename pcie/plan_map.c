@@ -58,13 +58,17 @@ static void add_apertures(const struct pcie_snapshot *s, struct rows *a)
 	}
 }
 
-static void add_devices(const struct pcie_snapshot *s, struct rows *a)
+static void add_devices(
+	const struct pcie_snapshot *s, const int *without, size_t nwithout, struct rows *a)
 {
 	static const char *const kind[] = {"BAR", "ROM", "VF BAR"};
 	char addr[PCIE_ADDR_MAX];
 
 	for (size_t i = 0; i < s->ndev; i++) {
 		const struct pcie_device *d = &s->dev[i];
+		if (pcie_plan_leaves_out(s, (int)i, without, nwithout)) {
+			continue;
+		}
 		for (int k = PCIE_WINDOW_MEM; k <= PCIE_WINDOW_PREF; k++) {
 			const struct pcie_window *w = &d->window[k];
 			if (w->have != PCIE_KNOWN || w->unassigned || w->limit < w->base) {
@@ -176,14 +180,15 @@ static void nest_row(struct nest *n, const struct pcie_map_row *row)
 	n->open[n->depth++] = *row;
 }
 
-size_t pcie_map_create(const struct pcie_snapshot *s, struct pcie_map_row **ret)
+size_t pcie_map_create(const struct pcie_snapshot *s, const int *without, size_t nwithout,
+	struct pcie_map_row **ret)
 {
 	struct rows in = {0}, out = {0};
 	struct nest n = {.out = &out};
 
 	add_ram(s, &in);
 	add_apertures(s, &in);
-	add_devices(s, &in);
+	add_devices(s, without, nwithout, &in);
 	if (in.n) {
 		sort_array(in.r, in.n, sizeof(*in.r), compare);
 	}

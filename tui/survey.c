@@ -112,7 +112,7 @@ struct tui_survey *tui_survey_create(const struct pcie_snapshot *s)
 	v->verdicts = pcie_verdicts_create(s);
 	list_devices(s, v);
 	grow_tree(s, v);
-	v->nmap = pcie_map_create(s, &v->map);
+	v->nmap = pcie_map_create(s, NULL, 0, &v->map);
 	return v;
 }
 

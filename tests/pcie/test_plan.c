@@ -485,6 +485,65 @@ static void vram_by_name(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+static bool is_mapped(const struct pcie_map_row *row, size_t n, int dev)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (row[i].dev == dev) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void the_map_leaves_out_what_the_plan_does(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = machine_pc();
+	int port = machine_bridge(s, "0000:00:01.0", -1, 1, APERTURE, APERTURE + 16 * GIB - 1);
+	int gpu = machine_gpu(s, "0000:01:00.0", port);
+	machine_bar(s, gpu, 1, APERTURE, 8 * GIB);
+	pcie_snapshot_settle(s);
+	struct pcie_map_row *row;
+
+	size_t n = pcie_map_create(s, NULL, 0, &row);
+	assert_true(is_mapped(row, n, port) && is_mapped(row, n, gpu));
+	free(row);
+	n = pcie_map_create(s, &gpu, 1, &row);
+	assert_true(is_mapped(row, n, port) && !is_mapped(row, n, gpu));
+	free(row);
+	n = pcie_map_create(s, &port, 1, &row); /* and what is behind it */
+	assert_false(is_mapped(row, n, port) || is_mapped(row, n, gpu));
+	free(row);
+	pcie_snapshot_destroy(s);
+}
+
+static void a_bar_without_a_line_is_planned(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = machine_pc();
+	int gpu = machine_gpu(s, "0000:01:00.0", -1);
+	machine_aperture(s, APERTURE, APERTURE + 256 * GIB - 1);
+	machine_low_bar(s, gpu, 0, 0xe0000000, 16 * MIB);
+	machine_rebar(s, gpu, 1, 8 * GIB, SIZES(6, 13));
+
+	s->dev[gpu].rebar.entry[0].has_current = false; /* of unknown length: nothing to lay out */
+	assert_int_equal(pcie_plan_add_lost_bars(s), 0);
+	s->dev[gpu].rebar.entry[0].has_current = true;
+	assert_int_equal(pcie_plan_add_lost_bars(s), 1);
+	assert_int_equal(pcie_plan_add_lost_bars(s), 0); /* it is there now */
+	pcie_snapshot_settle(s);
+
+	const struct pcie_plan_options o = {.dev = -1};
+	struct pcie_plan *p = pcie_plan_create(s, &o);
+	assert_int_equal(p->ngpu, 1);
+	assert_int_equal(p->gpu[0].bar, 1);
+	assert_int_equal(p->gpu[0].target, 8 * GIB);
+	assert_true(pcie_plan_is_unplaced(s, &p->gpu[0]));
+	assert_int_equal(p->gpu[0].fit[PCIE_PLAN_TIGHT].fits, PCIE_YES);
+	pcie_plan_destroy(p);
+	pcie_snapshot_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +560,8 @@ int main(void)
 		cmocka_unit_test(no_aperture),
 		cmocka_unit_test(unplaced_first),
 		cmocka_unit_test(vram_by_name),
+		cmocka_unit_test(the_map_leaves_out_what_the_plan_does),
+		cmocka_unit_test(a_bar_without_a_line_is_planned),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
