@@ -40,84 +40,81 @@ static char *cleaned(const char *s, size_t len)
 	return text_steal(&t);
 }
 
+/* "|" stands between lines. */
+static const struct {
+	const char *in, *out;
+} undone[] = {
+	{"", ""},
+	{"a", "a"},
+	{"a\n\nb\n", "a||b"},
+	{"a\r\nb\r\n", "a|b"},
+	{"a\rb", "a|b"},
+	{"a \t\n", "a"},
+	{"\tRegion 0:\tx", "\tRegion 0:\tx"},
+	{"> a\n> \n>> b\n> > c\n>\td", "a||b|c|\td"},
+	{"   >>>  Region 0: x", " Region 0: x"},
+	{">SERR- <PERR-", "SERR- <PERR-"},
+	{"- pci 0000:0b:00.0: x\n* y\n\xe2\x80\xa2 z", "pci 0000:0b:00.0: x|y|z"},
+	{"--\n *-pci\n-[0000:00]-+-00.0", "--| *-pci|-[0000:00]-+-00.0"},
+	{"+\tRegion 1\n-\tRegion 2", "\tRegion 1|\tRegion 2"},
+	{"12:\tRegion 1\n13-\tx\n12:01:00.0 VGA\n7:[ 0.1] x",
+		"\tRegion 1|\tx|01:00.0 VGA|[ 0.1] x"},
+	{"     3\tRegion 2", "Region 2"},
+	{"12:0000:01:00.0 VGA", "0000:01:00.0 VGA"},
+	{"10: 0c 00\n00:02.0 VGA\n0000:01:00.0 x", "10: 0c 00|00:02.0 VGA|0000:01:00.0 x"},
+	{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x", "red x"},
+	{"a\xc2\xa0"
+	 "b\xa0"
+	 "c\xc3\x82\xc2\xa0"
+	 "d",
+		"a b c d"},
+	{"0x10\xe2\x80\x93"
+	 "0x20\xe2\x80\x8b \xe2\x80\x9cq\xe2\x80\x9d",
+		"0x10-0x20 \"q\""},
+	{"<access denied> <?> a & b", "<access denied> <?> a & b"},
+	{"Memory at &lt;ignored&gt; &amp; &#60;x&#x3e; &amp;lt;", "Memory at <ignored> & <x> <"},
+	{"a<br>b<br/>\nc<BR />", "a|b|c"},
+	{"<pre><code>a\nb</code></pre>\n<br>\nc &nbsp;", "a|b||c"},
+	{"\xef\xbb\xbf"
+	 "a",
+		"a"},
+	{"size=3D16M]\nx=\n y=20\n", "size=16M]|x y"},
+	{"releasing [=\nmem\n0xb0=\n00", "releasing [mem|0xb000"},
+	{"[size=16M] Count=1/1\nend=\n", "[size=16M] Count=1/1|end="},
+	{"==============NVSMI LOG==============\n", "==============NVSMI LOG=============="},
+	{"a=20\nb=20\n", "a|b"},
+	{"root=20\na", "root=20|a"},
+	{"| 01:00.0 VGA compatible\n| \tRegion 1\n|\n| > x",
+		"01:00.0 VGA compatible|\tRegion 1||x"},
+	{"|   0  NVIDIA  | 00000000:01:00.0 Off |", "|   0  NVIDIA  | 00000000:01:00.0 Off |"},
+	{"+01:00.0 VGA compatible\n+[virtual] Memory\n-[x]",
+		"01:00.0 VGA compatible|[virtual] Memory|-[x]"},
+	{"+01:00.0 VGA compatible\n+Region 1\n-Region 2\n+-00.0\n-[0000:00]",
+		"01:00.0 VGA compatible|Region 1|Region 2|+-00.0|-[0000:00]"},
+	{"so: [code]01:00.0 VGA\n\tx [size=2M] [disabled]\n[/code][QUOTE=\"me\"]a",
+		"so:|01:00.0 VGA|\tx [size=2M] [disabled]|a"},
+	{"<p>so: <code>01:00.0 VGA", "so:|01:00.0 VGA"},
+	{"1204:2d:00.0 VGA\n1205-\tRegion 1\n1206-Region 2\n1207:2d:00.1 Audio",
+		"2d:00.0 VGA|\tRegion 1|Region 2|2d:00.1 Audio"},
+	{"1204:2d:00.0 VGA\n1204:2e:00.0 VGA", "1204:2d:00.0 VGA|1204:2e:00.0 VGA"},
+	{"so:\n  7  [ 0.1] a\n  8  [ 0.2] b\n  9  [ 0.3] c", "so:| [ 0.1] a| [ 0.2] b| [ 0.3] c"},
+	{"  7  a\n  8  b\n 64  c", "  7  a|  8  b| 64  c"},
+	{"@@ -1,3 +1,3 @@\n 01:00.0 VGA\n-\tRegion 1\n+\tRegion 2\n - item\n- item",
+		"@@ -1,3 +1,3 @@|01:00.0 VGA|\tRegion 2|- item|item"},
+	{"> @@ -9 +9 @@\n> -a\n> +b\n> c", "@@ -9 +9 @@|b|c"},
+	{"@@ -1,2 +0,0 @@\n-01:00.0 VGA\n-\tx", "@@ -1,2 +0,0 @@|-01:00.0 VGA|\tx"},
+	{"@@ -1,2 @@\n-a", "@@ -1,2 @@|-a"},
+	{"\xef\xbc\x88x\xef\xbc\x9ay\xef\xbc\x89", "(x:y)"},
+	{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\n\nh\n", "a|b|c|d|||e|f|g|h"},
+	{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\nh\n", "a||b||c||d||||e||f||g|h"},
+};
+
 static void undoes_what_happened_on_the_way(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *in, *out;
-	} t[] = {
-		{"", ""},
-		{"a", "a"},
-		{"a\n\nb\n", "a||b"},
-		{"a\r\nb\r\n", "a|b"},
-		{"a\rb", "a|b"},
-		{"a \t\n", "a"},
-		{"\tRegion 0:\tx", "\tRegion 0:\tx"},
-		{"> a\n> \n>> b\n> > c\n>\td", "a||b|c|\td"},
-		{"   >>>  Region 0: x", " Region 0: x"},
-		{">SERR- <PERR-", "SERR- <PERR-"},
-		{"- pci 0000:0b:00.0: x\n* y\n\xe2\x80\xa2 z", "pci 0000:0b:00.0: x|y|z"},
-		{"--\n *-pci\n-[0000:00]-+-00.0", "--| *-pci|-[0000:00]-+-00.0"},
-		{"+\tRegion 1\n-\tRegion 2", "\tRegion 1|\tRegion 2"},
-		{"12:\tRegion 1\n13-\tx\n12:01:00.0 VGA\n7:[ 0.1] x",
-			"\tRegion 1|\tx|01:00.0 VGA|[ 0.1] x"},
-		{"     3\tRegion 2", "Region 2"},
-		{"12:0000:01:00.0 VGA", "0000:01:00.0 VGA"},
-		{"10: 0c 00\n00:02.0 VGA\n0000:01:00.0 x", "10: 0c 00|00:02.0 VGA|0000:01:00.0 x"},
-		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x", "red x"},
-		{"a\xc2\xa0"
-		 "b\xa0"
-		 "c\xc3\x82\xc2\xa0"
-		 "d",
-			"a b c d"},
-		{"0x10\xe2\x80\x93"
-		 "0x20\xe2\x80\x8b \xe2\x80\x9cq\xe2\x80\x9d",
-			"0x10-0x20 \"q\""},
-		{"<access denied> <?> a & b", "<access denied> <?> a & b"},
-		{"Memory at &lt;ignored&gt; &amp; &#60;x&#x3e; &amp;lt;",
-			"Memory at <ignored> & <x> <"},
-		{"a<br>b<br/>\nc<BR />", "a|b|c"},
-		{"<pre><code>a\nb</code></pre>\n<br>\nc &nbsp;", "a|b||c"},
-		{"\xef\xbb\xbf"
-		 "a",
-			"a"},
-		{"size=3D16M]\nx=\n y=20\n", "size=16M]|x y"},
-		{"releasing [=\nmem\n0xb0=\n00", "releasing [mem|0xb000"},
-		{"[size=16M] Count=1/1\nend=\n", "[size=16M] Count=1/1|end="},
-		{"==============NVSMI LOG==============\n",
-			"==============NVSMI LOG=============="},
-		{"a=20\nb=20\n", "a|b"},
-		{"root=20\na", "root=20|a"},
-		{"| 01:00.0 VGA compatible\n| \tRegion 1\n|\n| > x",
-			"01:00.0 VGA compatible|\tRegion 1||x"},
-		{"|   0  NVIDIA  | 00000000:01:00.0 Off |",
-			"|   0  NVIDIA  | 00000000:01:00.0 Off |"},
-		{"+01:00.0 VGA compatible\n+[virtual] Memory\n-[x]",
-			"01:00.0 VGA compatible|[virtual] Memory|-[x]"},
-		{"+01:00.0 VGA compatible\n+Region 1\n-Region 2\n+-00.0\n-[0000:00]",
-			"01:00.0 VGA compatible|Region 1|Region 2|+-00.0|-[0000:00]"},
-		{"so: [code]01:00.0 VGA\n\tx [size=2M] [disabled]\n[/code][QUOTE=\"me\"]a",
-			"so:|01:00.0 VGA|\tx [size=2M] [disabled]|a"},
-		{"<p>so: <code>01:00.0 VGA", "so:|01:00.0 VGA"},
-		{"1204:2d:00.0 VGA\n1205-\tRegion 1\n1206-Region 2\n1207:2d:00.1 Audio",
-			"2d:00.0 VGA|\tRegion 1|Region 2|2d:00.1 Audio"},
-		{"1204:2d:00.0 VGA\n1204:2e:00.0 VGA", "1204:2d:00.0 VGA|1204:2e:00.0 VGA"},
-		{"so:\n  7  [ 0.1] a\n  8  [ 0.2] b\n  9  [ 0.3] c",
-			"so:| [ 0.1] a| [ 0.2] b| [ 0.3] c"},
-		{"  7  a\n  8  b\n 64  c", "  7  a|  8  b| 64  c"},
-		{"@@ -1,3 +1,3 @@\n 01:00.0 VGA\n-\tRegion 1\n+\tRegion 2\n - item\n- item",
-			"@@ -1,3 +1,3 @@|01:00.0 VGA|\tRegion 2|- item|item"},
-		{"> @@ -9 +9 @@\n> -a\n> +b\n> c", "@@ -9 +9 @@|b|c"},
-		{"@@ -1,2 +0,0 @@\n-01:00.0 VGA\n-\tx", "@@ -1,2 +0,0 @@|-01:00.0 VGA|\tx"},
-		{"@@ -1,2 @@\n-a", "@@ -1,2 @@|-a"},
-		{"\xef\xbc\x88x\xef\xbc\x9ay\xef\xbc\x89", "(x:y)"},
-		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\n\nh\n", "a|b|c|d|||e|f|g|h"},
-		{"a\n\nb\n\nc\n\nd\n\n\n\ne\n\nf\n\ng\nh\n", "a||b||c||d||||e||f||g|h"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		char *got = cleaned(t[i].in, strlen(t[i].in));
-		assert_string_equal(got, t[i].out);
+	for (size_t i = 0; i < ARRAY_LEN(undone); i++) {
+		char *got = cleaned(undone[i].in, strlen(undone[i].in));
+		assert_string_equal(got, undone[i].out);
 		free(got);
 	}
 }

@@ -63,104 +63,115 @@ static void vram_as_each_driver_says_it(void **state)
 	}
 }
 
-static void statements_keep_their_value(void **state)
+/* What is said of 0000:03:00.0, and the number in it. */
+struct said {
+	const char *text;
+	enum pcie_statement_kind kind;
+	uint64_t value;
+};
+
+static const struct said by_amd_and_intel[] = {
+	{AMD "amdgpu: x\n[drm] Not enough PCI address space for a large BAR.\n",
+		PCIE_SAID_RESIZE_FAILED, 0},
+	{AMD "amdgpu: x\n[drm:amdgpu_device_resize_fb_bar [amdgpu]] *ERROR* Problem resizing "
+	     "BAR0 (-16).\n",
+		PCIE_SAID_RESIZE_FAILED, 0},
+	{AMD "amdgpu: Not enough PCI address space for a large BAR.\n", PCIE_SAID_RESIZE_FAILED, 0},
+	{AMD "amdgpu: System can't access extended configuration space, please check!!\n",
+		PCIE_SAID_NO_EXT_CONFIG, 0},
+	{AMD "amdgpu: Fatal error during GPU init\n", PCIE_SAID_INIT_FAILED, 0},
+	{"amdgpu: probe of 0000:03:00.0 failed with error -12\n", PCIE_SAID_PROBE_FAILED, 12},
+	{NVIDIA "probe with driver nvidia failed with error -1\n", PCIE_SAID_PROBE_FAILED, 1},
+	{I915 "Can't resize LMEM BAR - platform support is missing\n", PCIE_SAID_NO_PLATFORM, 0},
+	{XE "Can't resize VRAM BAR - platform support is missing. Consider enabling "
+	    "'Resizable BAR' support in your BIOS\n",
+		PCIE_SAID_NO_PLATFORM, 0},
+	{XE "Failed to resize BAR2 to 16384M (-ENOSPC). Consider enabling 'Resizable BAR' "
+	    "support in your BIOS\n",
+		PCIE_SAID_RESIZE_FAILED, 16 * GIB},
+	{XE "BAR2 resized to 16384M\n", PCIE_SAID_RESIZED, 16 * GIB},
+	{XE "Attempting to resize bar from 256MiB -> 16384MiB\n", PCIE_SAID_RESIZE_TRY, 16 * GIB},
+	{XE "Small BAR device\n", PCIE_SAID_SMALL_BAR, 0},
+	{I915 "Using a reduced BAR size of 256MiB. Consider enabling 'Resizable BAR' or "
+	      "similar, if available in the BIOS.\n",
+		PCIE_SAID_SMALL_BAR, 256 * MIB},
+	{XE "*ERROR* pci resource is not valid\n", PCIE_SAID_INIT_FAILED, 0},
+};
+
+static const struct said by_nvidia[] = {
+	{"NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n"
+	 "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:03:00.0)\n",
+		PCIE_SAID_INVALID_REGION, 1},
+	{"NVRM: BAR1 is 0M @ 0x00000000 (PCI:0003:00.0)\n", PCIE_SAID_INVALID_REGION, 1},
+	{"NVRM: Xid (PCI:0000:03:00): 31, pid=1234, name=x\n", PCIE_SAID_XID, 31},
+	{"NVRM: Xid (PCI:0000:03:00.0): 79, GPU has fallen off the bus.\n", PCIE_SAID_FELL_OFF, 79},
+	{"NVRM: Xid (0003:00): 13, 0001 00000000\n", PCIE_SAID_XID, 13},
+	{"NVRM: Xid (PCI:3:0:0): 13, Graphics\n", PCIE_SAID_XID, 13},
+	{"NVRM: GPU 0000:03:00.0: RmInitAdapter failed! (0x24:0x1c:1447)\n", PCIE_SAID_INIT_FAILED,
+		0},
+	{"NVRM: 0000:03:00.0: No address space to allocate resized BAR1.\n",
+		PCIE_SAID_RESIZE_FAILED, 0},
+	{"NVRM: The NVIDIA GPU 0000:03:00.0\nNVRM: (PCI ID: 10de:2204) installed in this "
+	 "system has\nNVRM: fallen off the bus and is not responding to commands.\n",
+		PCIE_SAID_FELL_OFF, 0},
+};
+
+static const struct said by_the_kernel[] = {
+	{"pci 0000:03:00.0: Unable to change power state from D3cold to D0, device "
+	 "inaccessible\n",
+		PCIE_SAID_FELL_OFF, 0},
+	{"pci 0000:03:00.0: can't enable device: BAR 2 [mem size 0x10] not assigned\n",
+		PCIE_SAID_CANT_ENABLE, 2},
+	{"pci 0000:03:00.0: device not available because of BAR 0 "
+	 "[0xfecf0000-0xfecf0fff] collisions\n",
+		PCIE_SAID_CONFLICT, 0},
+	{"pci 0000:03:00.0: BAR 1: can't reserve [mem 0xd0000000-0xdfffffff]\n",
+		PCIE_SAID_CANT_RESERVE, 1},
+	{"pci 0000:03:00.0: reg 0x14: can't handle BAR above 4GB (bus address "
+	 "0x6000000000)\n",
+		PCIE_SAID_NO_64BIT, 0},
+	{"pci 0000:03:00.0: devices behind bridge are unusable because [bus 04] cannot be "
+	 "assigned for them\n",
+		PCIE_SAID_NO_BUS_NUMBERS, 0},
+	{"pcieport 0000:03:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical "
+	 "Layer, (Receiver ID)\n",
+		PCIE_SAID_AER, 1},
+	{"pcieport 0000:03:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), "
+	 "type=Transaction Layer\n",
+		PCIE_SAID_AER, 2},
+	{"pcieport 0000:03:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), "
+	 "type=Inaccessible\n",
+		PCIE_SAID_AER, 3},
+	{"# echo 9 > /sys/bus/pci/devices/0000\\:03\\:00.0/resource2_resize\n"
+	 "-bash: echo: write error: No space left on device\n",
+		PCIE_SAID_RESIZE_FAILED, 512 * MIB},
+	/* nobody says it, the history does */
+	{"pci 0000:03:00.0: BAR 2 [mem 0xd0000000-0xdfffffff 64bit pref]: releasing\n"
+	 "pci 0000:03:00.0: BAR 2 [mem size 0x200000000 64bit pref]: failed to assign\n"
+	 "pci 0000:03:00.0: BAR 2 [mem 0xd0000000-0xdfffffff 64bit pref]: assigned\n",
+		PCIE_SAID_RESIZE_FAILED, 8 * GIB},
+};
+
+static void check_said(const struct said *row, size_t n)
 {
-	(void)state;
-	static const struct {
-		const char *text;
-		enum pcie_statement_kind kind;
-		uint64_t value;
-	} rows[] = {
-		{AMD "amdgpu: x\n[drm] Not enough PCI address space for a large BAR.\n",
-			PCIE_SAID_RESIZE_FAILED, 0},
-		{AMD "amdgpu: x\n[drm:amdgpu_device_resize_fb_bar [amdgpu]] *ERROR* Problem resizing "
-		     "BAR0 (-16).\n",
-			PCIE_SAID_RESIZE_FAILED, 0},
-		{AMD "amdgpu: Not enough PCI address space for a large BAR.\n",
-			PCIE_SAID_RESIZE_FAILED, 0},
-		{AMD "amdgpu: System can't access extended configuration space, please check!!\n",
-			PCIE_SAID_NO_EXT_CONFIG, 0},
-		{AMD "amdgpu: Fatal error during GPU init\n", PCIE_SAID_INIT_FAILED, 0},
-		{"amdgpu: probe of 0000:03:00.0 failed with error -12\n", PCIE_SAID_PROBE_FAILED,
-			12},
-		{NVIDIA "probe with driver nvidia failed with error -1\n", PCIE_SAID_PROBE_FAILED,
-			1},
-		{I915 "Can't resize LMEM BAR - platform support is missing\n",
-			PCIE_SAID_NO_PLATFORM, 0},
-		{XE "Can't resize VRAM BAR - platform support is missing. Consider enabling "
-		    "'Resizable BAR' support in your BIOS\n",
-			PCIE_SAID_NO_PLATFORM, 0},
-		{XE "Failed to resize BAR2 to 16384M (-ENOSPC). Consider enabling 'Resizable BAR' "
-		    "support in your BIOS\n",
-			PCIE_SAID_RESIZE_FAILED, 16 * GIB},
-		{XE "BAR2 resized to 16384M\n", PCIE_SAID_RESIZED, 16 * GIB},
-		{XE "Attempting to resize bar from 256MiB -> 16384MiB\n", PCIE_SAID_RESIZE_TRY,
-			16 * GIB},
-		{XE "Small BAR device\n", PCIE_SAID_SMALL_BAR, 0},
-		{I915 "Using a reduced BAR size of 256MiB. Consider enabling 'Resizable BAR' or "
-		      "similar, if available in the BIOS.\n",
-			PCIE_SAID_SMALL_BAR, 256 * MIB},
-		{XE "*ERROR* pci resource is not valid\n", PCIE_SAID_INIT_FAILED, 0},
-		{"NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n"
-		 "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:03:00.0)\n",
-			PCIE_SAID_INVALID_REGION, 1},
-		{"NVRM: BAR1 is 0M @ 0x00000000 (PCI:0003:00.0)\n", PCIE_SAID_INVALID_REGION, 1},
-		{"NVRM: Xid (PCI:0000:03:00): 31, pid=1234, name=x\n", PCIE_SAID_XID, 31},
-		{"NVRM: Xid (PCI:0000:03:00.0): 79, GPU has fallen off the bus.\n",
-			PCIE_SAID_FELL_OFF, 79},
-		{"NVRM: Xid (0003:00): 13, 0001 00000000\n", PCIE_SAID_XID, 13},
-		{"NVRM: Xid (PCI:3:0:0): 13, Graphics\n", PCIE_SAID_XID, 13},
-		{"NVRM: GPU 0000:03:00.0: RmInitAdapter failed! (0x24:0x1c:1447)\n",
-			PCIE_SAID_INIT_FAILED, 0},
-		{"NVRM: 0000:03:00.0: No address space to allocate resized BAR1.\n",
-			PCIE_SAID_RESIZE_FAILED, 0},
-		{"NVRM: The NVIDIA GPU 0000:03:00.0\nNVRM: (PCI ID: 10de:2204) installed in this "
-		 "system has\nNVRM: fallen off the bus and is not responding to commands.\n",
-			PCIE_SAID_FELL_OFF, 0},
-		{"pci 0000:03:00.0: Unable to change power state from D3cold to D0, device "
-		 "inaccessible\n",
-			PCIE_SAID_FELL_OFF, 0},
-		{"pci 0000:03:00.0: can't enable device: BAR 2 [mem size 0x10] not assigned\n",
-			PCIE_SAID_CANT_ENABLE, 2},
-		{"pci 0000:03:00.0: device not available because of BAR 0 "
-		 "[0xfecf0000-0xfecf0fff] collisions\n",
-			PCIE_SAID_CONFLICT, 0},
-		{"pci 0000:03:00.0: BAR 1: can't reserve [mem 0xd0000000-0xdfffffff]\n",
-			PCIE_SAID_CANT_RESERVE, 1},
-		{"pci 0000:03:00.0: reg 0x14: can't handle BAR above 4GB (bus address "
-		 "0x6000000000)\n",
-			PCIE_SAID_NO_64BIT, 0},
-		{"pci 0000:03:00.0: devices behind bridge are unusable because [bus 04] cannot be "
-		 "assigned for them\n",
-			PCIE_SAID_NO_BUS_NUMBERS, 0},
-		{"pcieport 0000:03:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical "
-		 "Layer, (Receiver ID)\n",
-			PCIE_SAID_AER, 1},
-		{"pcieport 0000:03:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), "
-		 "type=Transaction Layer\n",
-			PCIE_SAID_AER, 2},
-		{"pcieport 0000:03:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), "
-		 "type=Inaccessible\n",
-			PCIE_SAID_AER, 3},
-		{"# echo 9 > /sys/bus/pci/devices/0000\\:03\\:00.0/resource2_resize\n"
-		 "-bash: echo: write error: No space left on device\n",
-			PCIE_SAID_RESIZE_FAILED, 512 * MIB},
-		/* nobody says it, the history does */
-		{"pci 0000:03:00.0: BAR 2 [mem 0xd0000000-0xdfffffff 64bit pref]: releasing\n"
-		 "pci 0000:03:00.0: BAR 2 [mem size 0x200000000 64bit pref]: failed to assign\n"
-		 "pci 0000:03:00.0: BAR 2 [mem 0xd0000000-0xdfffffff 64bit pref]: assigned\n",
-			PCIE_SAID_RESIZE_FAILED, 8 * GIB},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t value = 77;
-		struct pcie_snapshot *s = klog_read(rows[i].text);
-		int n = klog_said(s, "0000:03:00.0", rows[i].kind, &value);
-		if (n != 1 || value != rows[i].value) {
-			fail_msg("%d times, value 0x%llx: %s", n, (unsigned long long)value,
-				rows[i].text);
+		struct pcie_snapshot *s = klog_read(row[i].text);
+		int times = klog_said(s, "0000:03:00.0", row[i].kind, &value);
+		if (times != 1 || value != row[i].value) {
+			fail_msg("%d times, value 0x%llx: %s", times, (unsigned long long)value,
+				row[i].text);
 		}
 		pcie_snapshot_destroy(s);
 	}
+}
+
+static void statements_keep_their_value(void **state)
+{
+	(void)state;
+	check_said(by_amd_and_intel, ARRAY_LEN(by_amd_and_intel));
+	check_said(by_nvidia, ARRAY_LEN(by_nvidia));
+	check_said(by_the_kernel, ARRAY_LEN(by_the_kernel));
 }
 
 /* Which GPU a line without an address is about. */
