@@ -148,13 +148,12 @@ static bool is_value(const struct pcie_attr *attr, const char *s)
 
 static void take_value(struct reader *r, const char *s)
 {
-	bool lines = !strcmp(r->f.attr->name, "resource");
 	if (!r->open || !is_value(r->f.attr, s)) {
 		finish_value(r);
 		return;
 	}
 	text_addf(&r->value, "%s\n", s);
-	if (!lines) {
+	if (strcmp(r->f.attr->name, "resource") != 0) { /* which has a line for each */
 		finish_value(r);
 	}
 }
