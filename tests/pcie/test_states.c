@@ -268,6 +268,76 @@ static void addresses_that_cannot_be_read(void **state)
 	}
 }
 
+/* lspci again with more switches: what the second says counts, what it leaves out stays. */
+static void later_listing_says_more(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(
+		HEALTHY "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102 "
+			"[GeForce RTX 4090] [10de:2684] (rev a1)\n"
+			"\tSubsystem: Micro-Star International Co., Ltd. [MSI] Device "
+			"[1462:5103]\n"
+			"\tNUMA node: 1\n"
+			"\tIOMMU group: 14\n"
+			"\tCapabilities: [60] Power Management version 3\n"
+			"\t\tStatus: D3 NoSoftRst+ PME-Enable- DSel=0 DScale=0 PME-\n"
+			"\tCapabilities: [bcc v1] Single Root I/O Virtualization (SR-IOV)\n"
+			"\t\tInitial VFs: 16, Total VFs: 16, Number of VFs: 4, Function Dependency "
+			"Link: 00\n");
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+
+	assert_true(d->vendor == 0x10de && d->device == 0x2684);
+	assert_true(d->have_subsystem == PCIE_KNOWN);
+	assert_true(d->subvendor == 0x1462 && d->subdevice == 0x5103);
+	assert_true(d->numa == 1 && d->iommu_group == 14);
+	assert_string_equal(d->power, "D3hot");
+	assert_true(d->sriov_total == 16 && d->sriov_num == 4);
+	assert_true(has_bar(d, 0xf800000000, 32 * GIB));
+	assert_string_equal(d->driver, "nvidia");
+	assert_int_equal(notes_with(s, "more than one state"), 0);
+	pcie_snapshot_destroy(s);
+}
+
+/* It fell off the bus: its BARs were where they were, and it is gone now. */
+static void later_gone(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = scan(HEALTHY RTX_4090 "\t!!! Unknown header type 7f\n");
+	const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+
+	assert_true(d->config_gone);
+	assert_true(has_bar(d, 0xf800000000, 32 * GIB));
+	pcie_snapshot_destroy(s);
+}
+
+/* An excerpt without numbers: one range that the first listing does not know, or does. */
+static void excerpt_of_another_state(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *range;
+		uint64_t base;
+		bool other;
+	} rows[] = {
+		{"\tMemory at a0000000 (64-bit, prefetchable) [size=32M]\n", 0xa0000000, true},
+		{"\tMemory at 10000000000 (64-bit, prefetchable) [size=32M]\n", 0x10000000000,
+			false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct text text = {0};
+		text_addf(&text, "%s%s%s", HEALTHY, RTX_4090, rows[i].range);
+		struct pcie_snapshot *s = scan(text.s);
+		const struct pcie_device *d = &s->dev[index_of(s, 1, 0, 0)];
+
+		assert_true(has_bar(d, rows[i].base, 32 * MIB));
+		assert_false(rows[i].other && has_bar(d, 0xf800000000, 32 * GIB));
+		assert_int_equal(d->driver[0] == '\0', rows[i].other);
+		assert_int_equal(notes_with(s, "more than one state"), rows[i].other);
+		pcie_snapshot_destroy(s);
+		text_finish(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +350,9 @@ int main(void)
 		cmocka_unit_test(bar1_of_another_boot),
 		cmocka_unit_test(ranges_of_two_states),
 		cmocka_unit_test(addresses_that_cannot_be_read),
+		cmocka_unit_test(later_listing_says_more),
+		cmocka_unit_test(later_gone),
+		cmocka_unit_test(excerpt_of_another_state),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
