@@ -382,7 +382,9 @@ static void take_line(struct cleaner *c)
 	c->number += !c->inside;
 	c->inside = !has_end;
 	if (how == COPIED_TO_ODD || (c->traits.entities && memchr(s, '&', n)) ||
-		(c->traits.tags && memchr(s, '<', n)) || (c->traits.boards && memchr(s, '[', n))) {
+		(c->traits.tags && memchr(s, '<', n)) ||
+		(c->traits.escapes && memchr(s, '\\', n)) ||
+		(c->traits.boards && memchr(s, '[', n))) {
 		n = clean_strip(s, n, &c->traits, out);
 		emit_pieces(c, out, n);
 	} else {

@@ -21,6 +21,7 @@ struct clean_traits {
 	bool tags;     /* "<br>", "</pre>", … occur */
 	bool quoted_printable;
 	bool numbered; /* each line begins with its number (cat -n, less -N) */
+	bool escapes;  /* Markdown's: "\[size=16M\]" */
 	bool boards;   /* "[code]", "[quote=…]" of forums occur */
 	bool doubled;  /* an empty line stands behind each */
 	bool grep;     /* "12:" and "13-" stand before lines that follow each other */

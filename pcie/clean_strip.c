@@ -258,6 +258,10 @@ size_t clean_strip(const char *s, size_t n, const struct clean_traits *t, char *
 			size_t used = clean_board_tag(s + i + 1, n - i - 1);
 			out[o++] = used ? '\n' : '[';
 			i += 1 + used;
+		} else if (c == '\\' && t->escapes && i + 1 < n && strchr("[]()<>_*#", s[i + 1]) &&
+			   s[i + 1]) {
+			out[o++] = s[i + 1];
+			i += 2;
 		} else if (c == '\b') {
 			i++;
 		} else if (c < 0x80) {

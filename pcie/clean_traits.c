@@ -263,6 +263,17 @@ static bool has_board_tags(const char *s, size_t len)
 	return false;
 }
 
+/* "\[size=", "\[8086": what an editor for Markdown makes of brackets. */
+static bool has_escapes(const char *s, size_t len)
+{
+	const char *end = s + len;
+	unsigned n = 0;
+	for (const char *p = s; n < 3 && (p = memchr(p, '\\', (size_t)(end - p))); p++) {
+		n += end - p > 1 && (p[1] == '[' || p[1] == ']');
+	}
+	return n >= 3;
+}
+
 void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
 {
 	const char *end = s + len;
@@ -276,6 +287,7 @@ void clean_find_traits(const char *s, size_t len, struct clean_traits *t)
 	t->quoted_printable = is_quoted_printable(s, len);
 	t->numbered = is_numbered(s, len);
 	t->boards = has_board_tags(s, len);
+	t->escapes = has_escapes(s, len);
 	t->doubled = is_doubled(s, len);
 	t->grep = has_grep_numbers(s, len);
 	t->flat = clean_find_flat(s, len);

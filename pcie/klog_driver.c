@@ -345,6 +345,29 @@ static const char *inner(const char *s)
 	return s;
 }
 
+/*
+ * What holds the words of MAKER's driver when no device is named. amdgpu begins each GPU with
+ * its ids: with others it is another GPU.
+ */
+static uint32_t nobody(struct klog *k, enum klog_maker maker)
+{
+	uint32_t dev = klog_orphan(k, maker);
+	if (maker != KLOG_AMD || !k->pending_ids || dev == KLOG_NO_DEVICE) {
+		return dev;
+	}
+	const struct pcie_device *d = klog_dev(k, dev);
+	k->pending_ids = false;
+	if (d->have_ids == PCIE_KNOWN && (d->vendor != k->ids[0] || d->device != k->ids[1])) {
+		k->dev[dev].nobodys = true;
+		k->orphan[maker] = KLOG_NO_DEVICE;
+		dev = klog_orphan(k, maker);
+	}
+	if (dev != KLOG_NO_DEVICE) {
+		set_ids(k, dev, k->ids);
+	}
+	return dev;
+}
+
 /* The message S of MAKER's driver about DEV (KLOG_NO_DEVICE: it names none). */
 static bool driver_message(struct klog *k, enum klog_maker maker, uint32_t dev, const char *s)
 {
@@ -371,7 +394,7 @@ static bool driver_message(struct klog *k, enum klog_maker maker, uint32_t dev, 
 			dev = k->new_boot ? KLOG_NO_DEVICE : k->ctx[maker];
 		}
 		if (dev == KLOG_NO_DEVICE) {
-			dev = klog_orphan(k, maker);
+			dev = nobody(k, maker);
 		}
 		if (dev != KLOG_NO_DEVICE) {
 			klog_fact(k);

@@ -209,67 +209,6 @@ static void add_invalid(struct klog *k, uint32_t dev)
 	}
 }
 
-/* The only GPU of this maker: what the maker's driver says of nobody is about this one. */
-static uint32_t only_gpu(struct klog *k, enum klog_maker maker, bool *ret_many)
-{
-	static const uint16_t vendor[] = {0x1002, 0x8086, 0x10de};
-	uint32_t found = KLOG_NO_DEVICE;
-	for (int pass = 0; pass < 2 && found == KLOG_NO_DEVICE; pass++) {
-		for (uint32_t i = 0; i < k->snap->ndev; i++) {
-			const struct pcie_device *d = klog_dev(k, i);
-			bool mine = klog_driver_maker(d->driver, strlen(d->driver)) == maker ||
-				    (d->have_ids == PCIE_KNOWN && d->vendor == vendor[maker]);
-			bool other = d->have_ids == PCIE_KNOWN && d->vendor != vendor[maker];
-			if (!d->addr.known || !pcie_device_is_gpu(d) ||
-				(pass == 0 ? !mine : other)) {
-				continue;
-			}
-			if (found != KLOG_NO_DEVICE) {
-				*ret_many = pass == 0;
-				return KLOG_NO_DEVICE;
-			}
-			found = i;
-		}
-	}
-	return found;
-}
-
-static void adopt(struct klog *k, enum klog_maker maker)
-{
-	static const char *const driver[] = {"amdgpu", "i915", "nvidia"};
-	uint32_t from = k->orphan[maker];
-	if (from == KLOG_NO_DEVICE) {
-		return;
-	}
-	struct klog_device *orphan = &k->dev[from];
-	uint32_t to = only_gpu(k, maker, &k->nobodys[maker]);
-	struct pcie_device *d = klog_dev(k, to == KLOG_NO_DEVICE ? from : to);
-	if (d->driver[0] == '\0') {
-		text_copy(d->driver, sizeof(d->driver), driver[maker]);
-	}
-	if (to == KLOG_NO_DEVICE && k->nobodys[maker]) {
-		klog_dev(k, from)->is_bridge = true;
-		return; /* of one of several, and no GPU of its own */
-	}
-	if (to == KLOG_NO_DEVICE) {
-		return; /* a GPU without an address: better than nothing */
-	}
-	if (orphan->vram_rank > k->dev[to].vram_rank) {
-		d->vram = klog_dev(k, from)->vram;
-	}
-	k->dev[to].invalid_bars |= orphan->invalid_bars;
-	if (!k->dev[to].visible) {
-		k->dev[to].visible = orphan->visible;
-		k->dev[to].visible_order = orphan->visible_order;
-	}
-	for (size_t i = 0; i < k->nstatement; i++) {
-		if (k->statement[i].dev == from) {
-			k->statement[i].dev = to;
-		}
-	}
-	klog_dev(k, from)->is_bridge = true; /* marks it as moved: not handed over */
-}
-
 static void add_facts(struct klog *k)
 {
 	for (uint32_t i = 0; i < k->snap->ndev; i++) {
@@ -291,7 +230,7 @@ static void add_facts(struct klog *k)
 		}
 	}
 	for (int m = 0; m < KLOG_MAKERS; m++) {
-		adopt(k, (enum klog_maker)m);
+		klog_adopt(k, (enum klog_maker)m);
 	}
 	for (uint32_t i = 0; i < k->snap->ndev; i++) {
 		add_visible(k, i);
@@ -512,7 +451,8 @@ static bool is_moved(const struct klog *k, uint32_t dev)
 			return k->snap->dev[dev].is_bridge;
 		}
 	}
-	return dev == k->orphan[KLOG_NO_MAKER];
+	return dev == k->orphan[KLOG_NO_MAKER] ||
+	       (k->dev[dev].nobodys && k->snap->dev[dev].is_bridge);
 }
 
 void klog_finish(struct klog *k, struct pcie_snapshot *into)

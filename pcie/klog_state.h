@@ -97,6 +97,7 @@ struct klog_device {
 	uint8_t invalid_bars; /* NVRM: bit n: BAR n has no address */
 	bool again;       /* found once more: its resources begin anew with their next message */
 	uint64_t found;   /* when it was found: µs + 1; 0: the text has no time */
+	bool nobodys;     /* without an address, like orphan[] but another GPU: not the last one */
 	bool reduced;     /* i915 goes on with less memory than there is */
 	uint64_t visible; /* bytes of VRAM that the driver sees through the BAR */
 	uint32_t visible_order; /* of the message that said so */
@@ -275,6 +276,10 @@ bool klog_shell_message(struct klog *k, const char *s);
 
 /* klog_nvrm.c: behind "NVRM: " */
 bool klog_nvrm_message(struct klog *k, const char *s);
+
+/* klog_nobody.c: what MAKER's driver said of no device becomes the only GPU's, or one's of its own.
+ */
+void klog_adopt(struct klog *k, enum klog_maker maker);
 
 /* klog_host.c */
 bool klog_host_message(struct klog *k, const char *s);

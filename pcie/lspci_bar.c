@@ -248,6 +248,10 @@ size_t lspci_take_region(
 	}
 	if (vf) {
 		b.kind = PCIE_BAR_VF;
+		if (b.has_base && b.base == 0) { /* the register as it is: nobody gave it one */
+			b.has_base = false;
+			b.assigned = PCIE_NO;
+		}
 		b.decode_enabled = PCIE_TRI_UNKNOWN;
 	} else if (word == WORD_REGION && p->b.orphan && b.index <= p->b.last_region) {
 		/* pieces of several states without headers: each is a piece of its own */

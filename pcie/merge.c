@@ -76,7 +76,8 @@ static int find_by_driver(
 			const struct pcie_device *o = &s->dev[i];
 			bool driven = o->have_driver == PCIE_KNOWN &&
 				      pcie_driver_vendor(o->driver) == vendor;
-			if (!pcie_device_is_gpu(o) ||
+			bool other = d->device && o->device && d->device != o->device;
+			if (!pcie_device_is_gpu(o) || other ||
 				(pass == 0 ? !driven : pcie_device_vendor(o) != vendor)) {
 				continue;
 			}

@@ -333,6 +333,51 @@ static void failed_resizes(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+#define POLARIS                                                                                    \
+	"[drm] initializing kernel modesetting (POLARIS10 0x1002:0x67DF 0x1DA2:0xE353 0xE7).\n"    \
+	"[drm] Detected VRAM RAM=8192M, BAR=256M\n"
+#define NAVI                                                                                       \
+	"[drm] initializing kernel modesetting (NAVI10 0x1002:0x731F 0x1DA2:0xE410 0xC1).\n"       \
+	"[drm] Detected VRAM RAM=8176M, BAR=8192M\n"
+
+/* Two GPUs that only their ids tell apart: with the same ids it may be one that began twice. */
+static void ids_without_an_address(void **state)
+{
+	(void)state;
+	struct pcie_snapshot *s = klog_read(POLARIS NAVI);
+	assert_int_equal(s->ndev, 2);
+	for (size_t i = 0; i < s->ndev; i++) {
+		const struct pcie_device *d = &s->dev[i];
+		bool navi = d->device == 0x731f;
+		assert_false(d->addr.known);
+		assert_true(pcie_device_is_gpu(d));
+		assert_int_equal(d->device, navi ? 0x731f : 0x67df);
+		assert_int_equal(d->subvendor, 0x1da2);
+		assert_int_equal(d->vram.bytes, (navi ? 8176 : 8192) * MIB);
+	}
+	assert_int_not_equal(s->dev[0].device, s->dev[1].device);
+	pcie_snapshot_destroy(s);
+
+	s = klog_read(NAVI NAVI);
+	assert_int_equal(s->ndev, 1);
+	pcie_snapshot_destroy(s);
+
+	/* the only one with an address is that one */
+	s = klog_read(NAVI "amdgpu 0000:0b:00.0: ring gfx_0.0.0 uses VM inv eng 0 on hub 0\n");
+	assert_int_equal(s->ndev, 1);
+	assert_int_equal(s->dev[0].addr.bus, 0x0b);
+	assert_int_equal(s->dev[0].device, 0x731f);
+	assert_int_equal(s->dev[0].vram.bytes, 8176 * MIB);
+	pcie_snapshot_destroy(s);
+
+	/* of two, nobody knows which has it */
+	s = klog_read(
+		POLARIS NAVI "amdgpu 0000:0b:00.0: ring gfx_0.0.0 uses VM inv eng 0 on hub 0\n");
+	assert_int_equal(s->ndev, 1);
+	assert_int_equal(s->dev[0].vram.have, PCIE_UNKNOWN);
+	pcie_snapshot_destroy(s);
+}
+
 static void links_and_errors(void **state)
 {
 	(void)state;
@@ -432,6 +477,7 @@ int main(void)
 		cmocka_unit_test(lines_without_an_address),
 		cmocka_unit_test(upper_halves_are_no_bars),
 		cmocka_unit_test(failed_resizes),
+		cmocka_unit_test(ids_without_an_address),
 		cmocka_unit_test(links_and_errors),
 		cmocka_unit_test(options_of_the_command_line),
 		cmocka_unit_test(facts_beside_the_bars),
