@@ -175,6 +175,21 @@ const char *text_size(uint64_t bytes, char buf[static TEXT_SIZE_MAX])
 	return buf;
 }
 
+const char *text_size10(uint64_t bytes, char buf[static TEXT_SIZE_MAX])
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+
+	unsigned u = 0;
+	double v = (double)bytes;
+	/* 999,950 is 1.0 of the next. */
+	while (u + 1 < ARRAY_LEN(units) && v >= (u ? 999.95 : 1000)) {
+		v /= 1000;
+		u++;
+	}
+	snprintf(buf, TEXT_SIZE_MAX, "%.*f %s", u ? 1 : 0, v, units[u]);
+	return buf;
+}
+
 const char *text_ns(uint64_t ns, char buf[static TEXT_TIME_MAX])
 {
 	static const char *const units[] = {"µs", "ms", "s"};

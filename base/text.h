@@ -42,6 +42,8 @@ int text_parse_size(const char *s, uint64_t *ret_bytes);
 enum { TEXT_SIZE_MAX = 24 };
 /* Bytes for a person: "16 GiB", "11.5 GiB", "640 KiB", "24 B". Returns BUF. */
 const char *text_size(uint64_t bytes, char buf[static TEXT_SIZE_MAX]);
+/* The same in powers of ten, beside bytes a second: "90.2 MB", "15.4 kB", "24 B". */
+const char *text_size10(uint64_t bytes, char buf[static TEXT_SIZE_MAX]);
 
 enum { TEXT_TIME_MAX = 24 };
 /* Nanoseconds for a person: "812 ns", "21.7 µs", "3.91 ms", "1.20 s". Returns BUF. */

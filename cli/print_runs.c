@@ -322,8 +322,8 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 		text_addf(t, "%s\n", run->why);
 	}
 	text_addf(t, "boot %s%s\n", run->boot_id, run->imported ? ", imported" : "");
-	text_addf(t, "%s %s, %s, %s %s", run->backend, run->device, run->kernel, run->shape,
-		run->dtype);
+	text_addf(t, "%s%s%s%s%s, %s %s", run->backend, *run->device ? " " : "", run->device,
+		*run->kernel ? ", " : "", run->kernel, run->shape, run->dtype);
 	if (run->threads) {
 		text_addf(t, ", %u thread%s", run->threads, run->threads == 1 ? "" : "s");
 	}
@@ -331,16 +331,19 @@ int cmd_run_print(struct text *t, struct runs_store *s, const struct runs_info *
 		text_addf(t, ", %u cop%s", run->copies, run->copies == 1 ? "y" : "ies");
 	}
 	text_add(t, "\n");
-	text_addf(t, "%u s, %llu samples", totals.seconds, (unsigned long long)totals.samples);
+	text_addf(t, "%u s, %llu sample%s", totals.seconds, (unsigned long long)totals.samples,
+		totals.samples == 1 ? "" : "s");
 	if (totals.dropped) {
 		text_addf(t, ", %llu dropped", (unsigned long long)totals.dropped);
 	}
 	if (totals.events_lost) {
-		text_addf(t, ", %llu events lost", (unsigned long long)totals.events_lost);
+		text_addf(t, ", %llu event%s lost", (unsigned long long)totals.events_lost,
+			totals.events_lost == 1 ? "" : "s");
 	}
 	if (totals.mismatches) {
-		text_addf(t, ", %s%llu wrong outputs%s", cmd_colour(style, CMD_BAD),
-			(unsigned long long)totals.mismatches, cmd_colour(style, CMD_PLAIN));
+		text_addf(t, ", %s%llu wrong output%s%s", cmd_colour(style, CMD_BAD),
+			(unsigned long long)totals.mismatches, totals.mismatches == 1 ? "" : "s",
+			cmd_colour(style, CMD_PLAIN));
 	}
 	text_add(t, "\n");
 	if (d.n) {

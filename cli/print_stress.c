@@ -88,9 +88,9 @@ static void add_speed(
 			s->bytes_per_s / 1e9, s->ceiling / 1e9, st->ceiling_kernel);
 		return;
 	}
-	char buf[TEXT_TIME_MAX];
-	add_line(out, "floor", "%s: %.1f MB at %.1f GB/s, the best read-only loop (%s)",
-		text_ns(s->floor_ns, buf), (double)st->bytes / 1e6, s->ceiling / 1e9,
+	char buf[TEXT_TIME_MAX], size[TEXT_SIZE_MAX];
+	add_line(out, "floor", "%s: %s at %.1f GB/s, the best read-only loop (%s)",
+		text_ns(s->floor_ns, buf), text_size10(st->bytes, size), s->ceiling / 1e9,
 		st->ceiling_kernel);
 	add_line(out, "speed", "%.1f GB/s, %.0f %% of the ceiling", s->bytes_per_s / 1e9,
 		s->share * 100);
@@ -110,9 +110,10 @@ static void add_weights(struct text *out, const struct stress_status *st)
 		return;
 	}
 	const double times = (double)st->copies * (double)st->copy_bytes / (double)st->cache_bytes;
-	add_line(out, "weights", "%s: %u cop%s of %s%s, %.1f times the cache of %s%s",
+	add_line(out, "weights", "%s: %u cop%s of %s%s, %.*f times the cache of %s%s",
 		cmd_stress_temperature(st), st->copies, st->copies == 1 ? "y" : "ies", one,
-		st->copies == 1 ? "" : " in turn", times, text_size(st->cache_bytes, cache),
+		st->copies == 1 ? "" : " in turn", times < 0.1 ? 3 : 1, times,
+		text_size(st->cache_bytes, cache),
 		st->copies == 1 ? ", which keeps what fits" : "");
 }
 

@@ -145,8 +145,9 @@ bool cmd_record_end(struct cmd_record *r, const struct stress_status *st, enum r
 	r->golden = now.golden;
 	r->until = now.phase == RUNS_REC_FAILED ? unix_at(now.last_commit_ns) : 0;
 	if (now.lost_seconds) {
-		fprintf(stderr, "barscope: %llu seconds of run %lld could not be stored\n",
-			(unsigned long long)now.lost_seconds, (long long)r->run);
+		fprintf(stderr, "barscope: %llu second%s of run %lld could not be stored\n",
+			(unsigned long long)now.lost_seconds, now.lost_seconds == 1 ? "" : "s",
+			(long long)r->run);
 	}
 	return e >= 0;
 }

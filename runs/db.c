@@ -127,9 +127,33 @@ static bool has_bytes(const char *path, const char *suffix)
 int runs_db_attach(struct runs_db *db, const char *path, const char *name, struct why *why)
 {
 	/* As runs_db_open does it: a folder that cannot be written has no room for the index. */
-	bool plain = access(path, W_OK) == 0 || has_bytes(path, "-wal");
-	_cleanup_free_ char *uri = uri_of(path, plain ? "?mode=ro" : "?mode=ro&immutable=1");
-	return runs_db_run(db, why, "ATTACH ? AS ?", "ss", uri, name);
+	const bool log = has_bytes(path, "-wal");
+	_cleanup_free_ char *plain = uri_of(path, "?mode=ro");
+	_cleanup_free_ char *alone = uri_of(path, "?mode=ro&immutable=1");
+	int r = -EROFS;
+	if (log || access(path, W_OK) == 0) {
+		r = runs_db_run(db, why, "ATTACH ? AS ?", "ss", plain, name);
+	}
+	if (r && !log) { /* whatever SQLite takes a full disk for */
+		r = runs_db_run(db, why, "ATTACH ? AS ?", "ss", alone, name);
+	}
+	return r;
+}
+
+/* Was there no room for the log's index: a folder that cannot be written, or a full disk? */
+static bool lacks_index(const struct runs_db *db, int code)
+{
+	const int sys = db->sq ? sqlite3_system_errno(db->sq) : 0;
+	switch (code & 0xff) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_FULL:
+		return true;
+	case SQLITE_IOERR:
+		return sys == ENOSPC || sys == EDQUOT;
+	default:
+		return false;
+	}
 }
 
 static int open_as(struct runs_db *db, const char *options, int flags)
@@ -169,10 +193,8 @@ int runs_db_open(const char *path, enum runs_db_mode mode, struct runs_db **ret,
 	int code = open_as(db, "", flags);
 	umask(mask);
 	if (code != SQLITE_OK && mode == RUNS_DB_READ && !has_bytes(path, "-wal") &&
-		((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY) &&
-		access(path, R_OK) == 0) {
-		/* A folder that cannot be written has no room for the log's index: with no log,
-		 * the file alone is all there is. */
+		lacks_index(db, code) && access(path, R_OK) == 0) {
+		/* With no log, the file alone is all there is. */
 		sqlite3_close(db->sq);
 		db->sq = NULL;
 		code = open_as(db, "?immutable=1", flags);

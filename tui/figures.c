@@ -103,8 +103,8 @@ static void draw_floor(const struct tui_app *a, struct tui_canvas *c, struct tui
 		return;
 	}
 	int x = tui_text(c, r, 6, y, TUI_STRONG, text_ns(f->floor_ns, t)) + 1;
-	char s[80];
-	snprintf(s, sizeof(s), "%.1f MB at %.*f GB/s", (double)st->bytes / 1e6,
+	char s[80], size[TEXT_SIZE_MAX];
+	snprintf(s, sizeof(s), "%s at %.*f GB/s", text_size10(st->bytes, size),
 		st->ceiling_bytes_per_s < 1e11 ? 1 : 0, st->ceiling_bytes_per_s / 1e9);
 	tui_text_fit(c, r, x, y, r.w - x, TUI_FAINT, s);
 }

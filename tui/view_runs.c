@@ -120,6 +120,22 @@ static void draw_row(
 	}
 }
 
+/* "cpu 1x4096x11008 f16 avx2, 3 threads, 2 copies": what the back end has of that. */
+static void describe_what(const struct runs_info *i, char *buf, size_t size)
+{
+	struct text t = {0};
+	text_addf(&t, "%s %s %s%s%s", i->backend, i->shape, i->dtype, *i->kernel ? " " : "",
+		i->kernel);
+	if (i->threads) {
+		text_addf(&t, ", %u thread%s", i->threads, i->threads == 1 ? "" : "s");
+	}
+	if (i->copies) {
+		text_addf(&t, ", %u cop%s", i->copies, i->copies == 1 ? "y" : "ies");
+	}
+	text_copy(buf, size, t.s);
+	text_finish(&t);
+}
+
 static void draw_detail(const struct tui_run *k, struct tui_pen *p)
 {
 	enum { COLUMN = 11 };
@@ -130,9 +146,9 @@ static void draw_detail(const struct tui_run *k, struct tui_pen *p)
 		p, 0, COLUMN, "started", TUI_TEXT, "%s%s", when, i->imported ? ", imported" : "");
 	tui_pen_pair(p, 0, COLUMN, "state", state_style(i->state), "%s%s%s",
 		runs_state_name(i->state), *i->why ? ": " : "", i->why);
-	tui_pen_pair(p, 0, COLUMN, "what", TUI_TEXT, "%s %s %s %s, %u thread%s, %u copies",
-		i->backend, i->shape, i->dtype, i->kernel, i->threads, i->threads == 1 ? "" : "s",
-		i->copies);
+	char what[160];
+	describe_what(i, what, sizeof(what));
+	tui_pen_pair(p, 0, COLUMN, "what", TUI_TEXT, "%s", what);
 	if (*i->device) {
 		tui_pen_pair(p, 0, COLUMN, "device", TUI_TEXT, "%s", i->device);
 	}

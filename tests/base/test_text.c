@@ -63,6 +63,14 @@ static void sizes_both_ways(void **state)
 	assert_string_equal(text_size(24, buf), "24 B");
 	assert_string_equal(text_size(11 * GIB + 512 * MIB, buf), "11.5 GiB");
 	assert_string_equal(text_size(UINT64_MAX, buf), "16.0 EiB");
+	assert_string_equal(text_size10(0, buf), "0 B");
+	assert_string_equal(text_size10(999, buf), "999 B");
+	assert_string_equal(text_size10(1000, buf), "1.0 kB");
+	assert_string_equal(text_size10(15416, buf), "15.4 kB");
+	assert_string_equal(text_size10(999949, buf), "999.9 kB");
+	assert_string_equal(text_size10(999950, buf), "1.0 MB");
+	assert_string_equal(text_size10(90207744, buf), "90.2 MB");
+	assert_string_equal(text_size10(UINT64_MAX, buf), "18.4 EB");
 }
 
 static void times_for_people(void **state)
