@@ -49,11 +49,14 @@ static bool parse_real(const char *s, const char **ret_end, double *ret)
 
 int cmd_take_seconds(const char *cmd, const char *option, const char *s, uint64_t *ret_ns)
 {
-	static const double longest_s = 365 * 86400.0;
+	static const double shortest_s = 0.001, longest_s = 365 * 86400.0;
 	double v = 0;
 	const char *end = s;
-	if (!parse_real(s, &end, &v) || *end || v > longest_s) {
-		return cmd_usage_error(cmd, "%s takes a time up to a year, not '%.40s'", option, s);
+	if (!parse_real(s, &end, &v) || *end || v < shortest_s || v > longest_s) {
+		return cmd_usage_error(cmd,
+			"%s takes a time in seconds from 0.001 to a year, such as 0.5 or 60, not "
+			"'%.40s'",
+			option, s);
 	}
 	*ret_ns = (uint64_t)(v * 1e9);
 	return 0;
@@ -91,13 +94,14 @@ int cmd_take_fill(const char *cmd, const char *option, const char *s, uint32_t *
 		*ret_permille = (uint32_t)(v * 10 + 0.5);
 		return 0;
 	}
-	if (text_parse_size(s, &bytes) >= 0 && bytes > 0) {
+	/* "50" is no size that anybody means. */
+	if (text_parse_size(s, &bytes) >= 0 && bytes >= MIB) {
 		*ret_bytes = bytes;
 		return 0;
 	}
 	return cmd_usage_error(cmd,
-		"%s takes a share of the free memory up to 99%%, such as 90%%, or a size such as "
-		"20G, not '%.40s'",
+		"%s takes a share of the free memory up to 99%%, such as 90%%, or a size from "
+		"1M on, such as 20G, not '%.40s'",
 		option, s);
 }
 

@@ -41,7 +41,10 @@ static int describe(
 		return r;
 	}
 	uint32_t in = totals.samples || totals.warmups ? totals.last + 1 : 0;
-	text_addf(t, "%u min %u s in", in / 60, in % 60);
+	if (in >= 60) {
+		text_addf(t, "%u min ", in / 60);
+	}
+	text_addf(t, "%u s in", in % 60);
 	r = runs_info_last_intent(s, run->id, &intent, why);
 	if (!r) {
 		text_addf(t, ", at step \"%s\"", intent.step);
