@@ -201,7 +201,7 @@ extern const struct pcie_rule pcie_rule_setup, pcie_rule_aperture, pcie_rule_use
 extern const struct pcie_rule pcie_rule_rebar, pcie_rule_assignment, pcie_rule_link;
 extern const struct pcie_rule pcie_rule_views, pcie_rule_boot, pcie_rule_aer, pcie_rule_power;
 extern const struct pcie_rule pcie_rule_driver, pcie_rule_vf_rebar, pcie_rule_peer;
-extern const struct pcie_rule pcie_rule_claim;
+extern const struct pcie_rule pcie_rule_claim, pcie_rule_overlap;
 
 /* NO: an option of the driver forbids resizing; which, and the line that allows it. */
 enum pcie_tri pcie_resize_option(

@@ -18,6 +18,7 @@ static const struct pcie_rule *const rules[] = {
 	&pcie_rule_setup,
 	&pcie_rule_link,
 	&pcie_rule_claim,
+	&pcie_rule_overlap,
 	&pcie_rule_driver,
 	&pcie_rule_peer,
 	&pcie_rule_aer,

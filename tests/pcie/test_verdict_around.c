@@ -215,6 +215,60 @@ static void peers_meet(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+static void other_devices_addresses(void **state)
+{
+	(void)state;
+	struct fixture f = verdict_machine(HIGH, 16 * GIB);
+	int port = machine_bridge(f.s, "0000:00:02.0", -1, 2, HIGH, HIGH + 32 * GIB - 1);
+	int nic = machine_gpu(f.s, "0000:02:00.0", port);
+	machine_bar(f.s, nic, 0, HIGH + 16 * GIB + 32 * MIB, MIB);
+	f.s->dev[nic].device = 0x1572;
+	f.s->dev[nic].class_code = 0x020000;
+	struct pcie_bar *b = pcie_device_bar(&f.s->dev[nic], PCIE_BAR_NORMAL, 0);
+	f.d = &f.s->dev[f.gpu]; /* the list may have moved */
+
+	expect_of(f.s, "overlap", NULL, 0, 0); /* right behind BAR 3 */
+	b->base--;
+	expect_of(f.s, "overlap", "shared", PCIE_LIKELY, NOTE);
+	expect_headline(f.s, "overlap", "a BAR has addresses that 0000:02:00.0 has too");
+	expect_evidence(f.s, "overlap", "O2", "0000:02:00.0 BAR 0 at 0x4401ffffff, 1 MiB");
+	f.d->bars_complete = false; /* a text may be of two states */
+	expect_of(f.s, "overlap", "shared", PCIE_WEAK, NOTE);
+	f.s->dev[nic].device = f.d->device; /* the same card, at another bus number then */
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	f.s->dev[nic].device = 0x1572;
+	b->src = pcie_snapshot_source(f.s, "another witness");
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	b->src = pcie_device_bar(f.d, PCIE_BAR_NORMAL, 3)->src;
+	b->assigned = PCIE_NO;
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	pcie_snapshot_destroy(f.s);
+}
+
+static void outside_of_the_windows(void **state)
+{
+	(void)state;
+	struct fixture f = verdict_machine(HIGH, 16 * GIB);
+	struct pcie_device *p = &f.s->dev[f.port];
+	struct pcie_window *mem = &p->window[PCIE_WINDOW_MEM], *pref = &p->window[PCIE_WINDOW_PREF];
+
+	*mem = *pref;
+	mem->base = 0x80000000;
+	mem->limit = 0x80ffffff;
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	pref->limit = HIGH + 16 * GIB + 32 * MIB - 2; /* the last byte of BAR 3 */
+	expect_of(f.s, "overlap", "outside", PCIE_LIKELY, NOTE);
+	expect_evidence(f.s, "overlap", "O1", "0000:01:00.0 BAR 3 at 0x4400000000, 32 MiB");
+	p->class_code = 0x060401; /* passes on what nobody else claims */
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	p->class_code = 0x060400;
+	mem->have = PCIE_DENIED; /* it may be in there */
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	mem->have = pref->have = PCIE_ABSENT; /* a listing that was cut, or a sleeping bridge */
+	expect_of(f.s, "overlap", NULL, 0, 0);
+	pcie_snapshot_destroy(f.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +279,8 @@ int main(void)
 		cmocka_unit_test(sources_are_named),
 		cmocka_unit_test(peers),
 		cmocka_unit_test(peers_meet),
+		cmocka_unit_test(other_devices_addresses),
+		cmocka_unit_test(outside_of_the_windows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
