@@ -2,6 +2,7 @@
 #include "tui/keep.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -75,6 +76,43 @@ const struct pcie_driver *tui_keep_witness(const struct tui_keep *k)
 	return &k->witness->driver;
 }
 
+static void open_recorder(struct tui_keep *k, struct why *why)
+{
+	const struct runs_recorder_options o = {.path = k->path, .driver = &k->witness->driver};
+	k->state = (struct runs_recorder_state){0};
+	if (runs_recorder_create(&o, &k->recorder, why) < 0) {
+		k->recorder = NULL;
+	}
+}
+
+/* Somebody may have made room, or given the right: with all decided that failed, from the start. */
+static void try_again(struct tui_keep *k)
+{
+	struct runs_recorder_state now;
+	if (!k->recorder || !k->path || k->session || k->nending) {
+		return;
+	}
+	for (int tries = 0;; tries++) {
+		struct pollfd p = {.fd = runs_recorder_fd(k->recorder), .events = POLLIN};
+		runs_recorder_poll(k->recorder);
+		runs_recorder_state(k->recorder, &now);
+		if (now.phase != RUNS_REC_FAILED || (now.waiting_ns && tries == 10)) {
+			return; /* what still waits may hang; an idle recorder ends at once */
+		}
+		if (!now.waiting_ns) {
+			break;
+		}
+		poll(&p, 1, 10);
+	}
+	k->load_ticket = k->mark_ticket = 0;
+	if (runs_recorder_destroy(k->recorder, 100) < 0) {
+		k->recorder = NULL;
+		why_set(&k->why, "the store does not answer");
+		return;
+	}
+	open_recorder(k, &k->why);
+}
+
 void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 {
 	*k = (struct tui_keep){0};
@@ -89,10 +127,8 @@ void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 	if (runs_store_path(store, &path, &k->why) < 0) {
 		return;
 	}
-	const struct runs_recorder_options o = {.path = path, .driver = &k->witness->driver};
-	if (runs_recorder_create(&o, &k->recorder, &k->why) < 0) {
-		k->recorder = NULL;
-	}
+	k->path = xstrdup(path);
+	open_recorder(k, &k->why);
 }
 
 int tui_keep_finish(struct tui_keep *k, int timeout_ms)
@@ -102,6 +138,7 @@ int tui_keep_finish(struct tui_keep *k, int timeout_ms)
 		destroy_witness(k->witness);
 	}
 	runs_hist_finish(&k->baseline.hist);
+	free(k->path);
 	*k = (struct tui_keep){0};
 	return r;
 }
@@ -240,6 +277,7 @@ void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	text_copy(b->device, sizeof(b->device), st->device);
 	text_copy(b->shape, sizeof(b->shape), info.shape);
 	text_copy(b->dtype, sizeof(b->dtype), info.dtype);
+	try_again(k);
 	if (!k->recorder) {
 		return;
 	}
@@ -271,6 +309,7 @@ void tui_keep_unrefer(struct tui_keep *k)
 int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,
 	uint64_t now_ns, struct why *why)
 {
+	try_again(k);
 	if (!k->recorder) {
 		*why = k->why;
 		return -ENOENT;

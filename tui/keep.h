@@ -38,6 +38,7 @@ struct tui_witness;
 
 struct tui_keep {
 	struct runs_recorder *recorder; /* NULL: none; why says so */
+	char *path;                     /* of the store; owned; NULL: none, or not known */
 	struct tui_witness *witness;    /* of the GPUs' sizes, for the recorder; owned */
 	struct runs_session *session;   /* what runs is being recorded; NULL: it is not */
 	char label[64];                 /* under this label */
@@ -82,7 +83,8 @@ int tui_keep_ended(struct tui_keep *k, char ret_label[64]);
 /* Asks for the newest baseline of this configuration; "" or NULL: any. Once per configuration. */
 void tui_keep_ask(struct tui_keep *k, const char *backend, const char *shape, const char *dtype);
 
-/* H of the last WINDOW_NS becomes the baseline, at once here and soon on the disk. */
+/* H of the last WINDOW_NS becomes the baseline, at once here and soon on the disk; a store that
+ * failed before is tried again. */
 void tui_keep_mark(struct tui_keep *k, const struct stress_status *st,
 	const struct stress_config *c, const struct runs_hist *h, uint64_t window_ns);
 
@@ -91,7 +93,7 @@ void tui_keep_refer(struct tui_keep *k, const char *name, const struct runs_load
 /* … and give it back. */
 void tui_keep_unrefer(struct tui_keep *k);
 
-/* Records what runs under LABEL, or says why not. */
+/* Records what runs under LABEL, or says why not. A store that failed before is tried again. */
 int tui_keep_record(struct tui_keep *k, const char *label, const struct stress_config *c,
 	uint64_t now_ns, struct why *why);
 /* Closes the run that is recorded; nothing when none is. */

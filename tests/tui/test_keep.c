@@ -136,6 +136,46 @@ static void every_failure_is_told(void **state)
 	scene_destroy(s);
 }
 
+/* Room is made, or what lay in the way is gone: the next run is stored. */
+static void a_store_that_failed_is_tried_again(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/barscope-keep-XXXXXX", path[64], other[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s.db", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	for (int i = 0; i < 100; i++) {
+		fputs("this is another program's file. ", f);
+	}
+	fclose(f);
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	tui_keep_finish(&a->keep, 0);
+	tui_keep_init(&a->keep, path, false);
+	record_run(a, "one");
+	stop(a);
+	until(a, 0);
+	assert_non_null(strstr(a->message.text, "the run 'one' could not be stored: "));
+	assert_int_equal(rename(path, other), 0);
+	/* Something may still wait for the store that failed. */
+	struct why why;
+	for (uint64_t end = clock_ns() + 60000000000u;
+		tui_keep_record(&a->keep, "two", &a->live.config, a->now_ns, &why) < 0;) {
+		assert_true(clock_ns() < end);
+		tui_app_tick(a, a->now_ns + 1);
+	}
+	stop(a);
+	until(a, 0);
+	assert_string_equal(a->message.text, "the run is stored as 'two'");
+	assert_int_equal(tui_keep_finish(&a->keep, 10000), 0);
+	tui_keep_init(&a->keep, NULL, true);
+	scene_destroy(s);
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	assert_int_equal(system(path), 0);
+}
+
 static struct library_errand *unlock(const char *path, const char *address)
 {
 	struct library_errand *e = xcalloc(1, sizeof(*e));
@@ -254,6 +294,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_told_by_name),
 		cmocka_unit_test(every_failure_is_told),
+		cmocka_unit_test(a_store_that_failed_is_tried_again),
 		cmocka_unit_test(a_late_yes_unlocks_no_other_run),
 		cmocka_unit_test(machines_have_what_the_scanner_knows),
 	};
