@@ -220,8 +220,9 @@ static bool plan(const struct cmd_study_options *o, struct runs_study *s, int *s
 	text_copy(s->change, sizeof(s->change), o->change);
 	text_copy(s->fact, sizeof(s->fact), o->fact ? o->fact : "");
 	if (s->boots < runs_boots_needed(tests)) {
-		fprintf(stderr, "%u boots a side cannot test %zu shape%s; %zu can\n", s->boots,
-			tests, tests == 1 ? "" : "s", runs_boots_needed(tests));
+		fprintf(stderr, "%u boot%s a side cannot test %zu shape%s; %zu can\n", s->boots,
+			s->boots == 1 ? "" : "s", tests, tests == 1 ? "" : "s",
+			runs_boots_needed(tests));
 	}
 	return true;
 }
@@ -308,6 +309,14 @@ static int unit(const struct cmd_study_options *o)
 	}
 	if (r) {
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
+	}
+	if (!*st.study.fact) {
+		const int refused = cmd_fail(EXIT_USAGE,
+			"study '%s' has no fact, so no unit can tell which side a boot is: 'barscope "
+			"study run %s --side A' or B by hand",
+			st.study.name, st.study.name);
+		cmd_study_finish(&st);
+		return refused;
 	}
 	if (!realpath("/proc/self/exe", self)) {
 		text_copy(self, sizeof(self), "/usr/bin/barscope");

@@ -241,11 +241,21 @@ static int take_option(struct tui_options *o, int opt, const char *arg)
 }
 
 /* The screen was left for a study: its next boot, with its progress on the plain terminal. */
-static int measure(const char *study, const char *store)
+static int measure(const struct tui_left *left, const char *store)
 {
-	const char *argv[] = {"study", "run", study, "--store", store, NULL};
-	fprintf(stderr, "barscope study run %s\n", study);
-	return cmd_study(store ? 5 : 3, (char **)(uintptr_t)argv);
+	const char side[] = {left->side, '\0'};
+	const char *argv[8] = {"study", "run", left->study};
+	int argc = 3;
+	if (*side) {
+		argv[argc++] = "--side";
+		argv[argc++] = side;
+	}
+	fprintf(stderr, "barscope study run %s%s%s\n", left->study, *side ? " --side " : "", side);
+	if (store) {
+		argv[argc++] = "--store";
+		argv[argc++] = store;
+	}
+	return cmd_study(argc, (char **)(uintptr_t)argv);
 }
 
 int cmd_tui(int argc, char **argv)
@@ -281,10 +291,10 @@ int cmd_tui(int argc, char **argv)
 		return take_picture(&o, &p);
 	}
 	struct why why;
-	char study[TUI_STUDY_NAME];
-	int r = tui_run(&o, study, &why);
+	struct tui_left left;
+	int r = tui_run(&o, &left, &why);
 	if (r < 0) {
 		return cmd_fail(EXIT_USAGE, "%s", why.text);
 	}
-	return *study ? measure(study, o.store) : r;
+	return *left.study ? measure(&left, o.store) : r;
 }

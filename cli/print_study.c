@@ -38,7 +38,8 @@ void cmd_study_power(struct text *t, const struct cmd_study *s)
 	double half = runs_boots_detectable(boots, s->noise.log_sd, 0.5);
 	double most = runs_boots_detectable(boots, s->noise.log_sd, 0.8);
 	if (isinf(half)) {
-		text_addf(t, "%u boots a side can carry no verdict: a description only.\n", boots);
+		text_addf(t, "%u boot%s a side can carry no verdict: a description only.\n", boots,
+			boots == 1 ? "" : "s");
 		return;
 	}
 	struct text line = {0};

@@ -16,9 +16,12 @@ void runs_study_say_next(
 		text_addf(t, "The study is complete: barscope study report %s\n", s->name);
 		return;
 	}
-	text_addf(t, "Now boot with %s %s (%c) and say 'barscope study run %s': %zu of %u.\n",
-		*s->change ? s->change : "the change", state_words(next), next, s->name, done + 1,
-		2 * s->boots);
+	text_addf(t, "Now boot with %s %s (%c) and say 'barscope study run %s%s': %zu of %u.\n",
+		*s->change ? s->change : "the change", state_words(next), next, s->name,
+		*s->fact      ? ""
+		: next == 'A' ? " --side A"
+			      : " --side B",
+		done + 1, 2 * s->boots);
 	const struct runs_study_boot *last = b->n ? &b->boot[b->n - 1] : NULL;
 	if (last && last->side == next) {
 		text_add(t, "It is the state of the boot before: only restart.\n");

@@ -174,6 +174,7 @@ static bool take_study(struct tui_app *a, struct tui_modal *m)
 		const struct runs_study *s = &l->study[i].study;
 		if (s->id == m->about && l->study[i].next) {
 			text_copy(a->study, sizeof(a->study), s->name);
+			a->study_side = *s->fact ? '\0' : l->study[i].next;
 			a->quit = true;
 		} else if (s->id == m->about) {
 			char side[2][64];
@@ -200,6 +201,9 @@ void tui_app_study(struct tui_app *a, const struct tui_study *s)
 	if (s->next && !s->here) {
 		text_addf(&t, "This boot is not measured yet; by the plan it is one %s it (%c). ",
 			s->next == 'B' ? "with" : "without", s->next);
+		if (!*s->study.fact) {
+			text_addf(&t, "The study has no fact, so it is filed as %c. ", s->next);
+		}
 		text_add(&t, "Leave the screen and measure it now?");
 	} else if (s->next) {
 		text_add(&t, "This boot is measured. ");

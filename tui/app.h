@@ -117,7 +117,8 @@ struct tui_app {
 	bool plan_stale;        /* the machine or the size is another one now */
 	struct tui_library library;
 	bool studies_asked;
-	char study[48]; /* asked: leave, and measure this boot for this study */
+	char study[48];  /* asked: leave, and measure this boot for this study */
+	char study_side; /* … as 'A' or 'B'; 0: its fact tells */
 	struct tui_checkup checkup;
 	bool plain; /* asked: the view as plain text outside the screen */
 

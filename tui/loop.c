@@ -258,9 +258,9 @@ static void turn(struct loop *l)
 	draw(l, key);
 }
 
-int tui_run(const struct tui_options *o, char ret_study[static TUI_STUDY_NAME], struct why *why)
+int tui_run(const struct tui_options *o, struct tui_left *ret, struct why *why)
 {
-	ret_study[0] = '\0';
+	*ret = (struct tui_left){0};
 	struct loop *l = calloc(1, sizeof(*l));
 	if (!l) {
 		why_set(why, "no memory for the screen");
@@ -301,7 +301,8 @@ int tui_run(const struct tui_options *o, char ret_study[static TUI_STUDY_NAME], 
 	/* The terminal first: whatever takes long from here on, the user has it back. */
 	tui_screen_close(l->screen);
 	int status = l->app.exit_status;
-	text_copy(ret_study, TUI_STUDY_NAME, l->app.study);
+	text_copy(ret->study, sizeof(ret->study), l->app.study);
+	ret->side = l->app.study_side;
 	bool clean = tui_app_finish(&l->app);
 	if (!clean) {
 		_exit(status);

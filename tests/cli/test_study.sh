@@ -127,6 +127,8 @@ expect 2 'cannot be told on this machine' study run blind
 expect 0 'filed as A' study run blind --side A
 expect 0 '1 of 2' study new hand --change x --boots 1 --restarts 1 "${stress[@]}"
 expect 3 'say --side A or B' study run hand
+expect 0 "say 'barscope study run hand --side A'" study status hand
+expect 3 'has no fact, so no unit' study unit hand
 expect 3 'takes A' study run hand --side C
 
 # B never starts: a result, and with four boots a side a verdict.

@@ -343,6 +343,17 @@ static void studies_and_their_verdicts(void **state)
 	scene_keys(s, "Sy");
 	assert_true(s->app.quit);
 	assert_string_equal(s->app.study, "rebar");
+	assert_int_equal(s->app.study_side, 0); /* its fact tells */
+	scene_destroy(s);
+
+	/* One without a fact is filed as the plan says, and says so first. */
+	s = scene_create("demo", 80, 24, TUI_UTF8);
+	scene_store(s);
+	s->app.library.study[0].study.fact[0] = '\0';
+	scene_keys(s, "S");
+	assert_non_null(strstr(s->app.modal.text, "it is filed as A. Leave the screen"));
+	scene_keys(s, "y");
+	assert_int_equal(s->app.study_side, 'A');
 	scene_destroy(s);
 
 	/* A boot that is filed can only be followed by another one. */
