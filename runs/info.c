@@ -135,45 +135,13 @@ int runs_info_open(
 	return r ? r : collect(s, q, boot_id, ret, why);
 }
 
-int runs_info_find(struct runs_store *s, const char *ref, const char *boot_id,
-	struct runs_list *ret, struct why *why)
+int runs_info_number(struct runs_store *s, int64_t run, const char *boot_id, struct runs_list *ret,
+	struct why *why)
 {
-	uint64_t id = 0;
-	bool by_id = !strncmp(ref, "run:", 4);
-	const char *label = !strncmp(ref, "label:", 6) ? ref + 6 : ref;
-	if (by_id && text_parse_u64(ref + 4, 10, &id)) {
-		why_set(why, "'%s' is not the number of a run", ref + 4);
-		return -EINVAL;
-	}
-	if (label == ref && !by_id) {
-		by_id = !text_parse_u64(ref, 10, &id);
-	}
-	struct runs_list l = {0};
-	int r;
-	if (by_id) {
-		_cleanup_rows_ struct runs_rows *q = NULL;
-		r = runs_db_query(runs_store_db(s), &q, why,
-			"SELECT " COLUMNS " FROM runs WHERE id = ?", "i", (int64_t)id);
-		if (!r) {
-			r = collect(s, q, boot_id, &l, why);
-		}
-	} else {
-		r = runs_info_list(s, label, boot_id, &l, why);
-	}
-	if (!r && !l.n) {
-		if (by_id) {
-			why_set(why, "there is no run %llu in %s", (unsigned long long)id,
-				runs_db_path(runs_store_db(s)));
-		} else {
-			why_set(why, "no run in %s has the label '%s'",
-				runs_db_path(runs_store_db(s)), label);
-		}
-		r = -ENOENT;
-	}
-	if (!r) {
-		*ret = l;
-	}
-	return r;
+	_cleanup_rows_ struct runs_rows *q = NULL;
+	int r = runs_db_query(
+		runs_store_db(s), &q, why, "SELECT " COLUMNS " FROM runs WHERE id = ?", "i", run);
+	return r ? r : collect(s, q, boot_id, ret, why);
 }
 
 int runs_info_machine(

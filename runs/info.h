@@ -70,9 +70,14 @@ int runs_info_list(struct runs_store *s, const char *label, const char *boot_id,
 int runs_info_open(
 	struct runs_store *s, const char *boot_id, struct runs_list *ret, struct why *why);
 
+/* The run of that number; an empty list when there is none. */
+int runs_info_number(struct runs_store *s, int64_t run, const char *boot_id, struct runs_list *ret,
+	struct why *why);
+
 /*
  * What REF names: "12" or "run:12" one run, "label:NAME" or a NAME that is not a number every
- * run of that label. -ENOENT with a sentence when there is none; never an empty list.
+ * run of that label. -ENOENT with a sentence when there is none; never an empty list. -ENOTUNIQ: a
+ * bare number that is a run's, and the label of others.
  */
 int runs_info_find(struct runs_store *s, const char *ref, const char *boot_id,
 	struct runs_list *ret, struct why *why);

@@ -77,9 +77,24 @@ static void what_goes_in_comes_out(void **state)
 	assert_int_equal(l.run[0].id, b);
 	runs_list_finish(&l);
 	assert_int_equal(runs_info_find(s, "17", NULL, &l, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "; its label of that name is label:17"));
 	assert_int_equal(runs_info_find(s, "label:17", NULL, &l, &why), 0);
 	assert_int_equal(l.run[0].id, c);
 	runs_list_finish(&l);
+	/* Named as another run's number is: nobody guesses. */
+	int64_t d = add_run(s, ref, "boot-2");
+	assert_int_equal(runs_info_find(s, ref, NULL, &l, &why), -ENOTUNIQ);
+	char forced[40];
+	snprintf(forced, sizeof(forced), "label:%s", ref);
+	assert_non_null(strstr(why.text, forced));
+	assert_int_equal(runs_info_find(s, forced, NULL, &l, &why), 0);
+	assert_int_equal(l.run[0].id, d);
+	runs_list_finish(&l);
+	snprintf(forced, sizeof(forced), "run:%s", ref);
+	assert_int_equal(runs_info_find(s, forced, NULL, &l, &why), 0);
+	assert_int_equal(l.run[0].id, b);
+	runs_list_finish(&l);
+	assert_int_equal(runs_info_remove(s, d, &why), 0);
 	assert_int_equal(runs_info_find(s, "run:x", NULL, &l, &why), -EINVAL);
 	assert_int_equal(runs_info_find(s, "after", NULL, &l, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "'after'"));
