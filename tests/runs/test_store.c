@@ -51,25 +51,12 @@ static int64_t add_run(struct runs_store *s, const char *label, const char *boot
 	return id;
 }
 
-static void what_goes_in_comes_out(void **state)
+static void what_names_a_run(void **state)
 {
-	const struct place *p = *state;
 	struct why why;
-	_cleanup_store_ struct runs_store *s = open_new(p);
-	struct stat st;
-	assert_int_equal(stat(p->store, &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0600);
-	int64_t a = add_run(s, "before", "boot-1"), b = add_run(s, "before", "boot-1");
-	int64_t c = add_run(s, "17", "boot-2");
+	_cleanup_store_ struct runs_store *s = open_new(*state);
+	int64_t b = add_run(s, "before", "boot-1"), c = add_run(s, "17", "boot-2");
 	_cleanup_runs_ struct runs_list l = {0};
-	assert_int_equal(runs_info_find(s, "before", NULL, &l, &why), 0);
-	assert_int_equal(l.n, 2);
-	assert_true(l.run[0].id == a && l.run[1].id == b);
-	assert_true(l.run[0].seed == UINT64_MAX - 5);
-	assert_string_not_equal(l.run[0].uid, l.run[1].uid);
-	assert_int_equal(l.run[0].machine, l.run[1].machine); /* kept once */
-	assert_true(l.run[0].max_error < 0);
-	runs_list_finish(&l);
 	/* A number is an id; label: and run: force it. */
 	char ref[32];
 	snprintf(ref, sizeof(ref), "%lld", (long long)b);
@@ -98,7 +85,27 @@ static void what_goes_in_comes_out(void **state)
 	assert_int_equal(runs_info_find(s, "run:x", NULL, &l, &why), -EINVAL);
 	assert_int_equal(runs_info_find(s, "after", NULL, &l, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "'after'"));
+}
 
+static void what_goes_in_comes_out(void **state)
+{
+	const struct place *p = *state;
+	struct why why;
+	_cleanup_store_ struct runs_store *s = open_new(p);
+	struct stat st;
+	assert_int_equal(stat(p->store, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	int64_t a = add_run(s, "before", "boot-1"), b = add_run(s, "before", "boot-1");
+	int64_t c = add_run(s, "17", "boot-2");
+	_cleanup_runs_ struct runs_list l = {0};
+	assert_int_equal(runs_info_find(s, "before", NULL, &l, &why), 0);
+	assert_int_equal(l.n, 2);
+	assert_true(l.run[0].id == a && l.run[1].id == b);
+	assert_true(l.run[0].seed == UINT64_MAX - 5);
+	assert_string_not_equal(l.run[0].uid, l.run[1].uid);
+	assert_int_equal(l.run[0].machine, l.run[1].machine); /* kept once */
+	assert_true(l.run[0].max_error < 0);
+	runs_list_finish(&l);
 	assert_int_equal(runs_info_list(s, NULL, "boot-1", &l, &why), 0);
 	assert_int_equal(l.n, 3);
 	assert_int_equal(l.run[0].state, RUNS_DIED); /* open, of this boot, nobody holds it */
@@ -371,6 +378,7 @@ static void memory_file_systems_are_warned_about(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_names_a_run, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
 			what_goes_in_comes_out, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
