@@ -314,14 +314,22 @@ static void choose_backend(struct cmd_stress_options *o)
 }
 
 /* What is launched together, and what only goes one by one. */
-static int check_mode(const struct stress_config *c)
+static int check_mode(const struct cmd_stress_options *o)
 {
+	const struct stress_config *c = &o->config;
 	if ((c->fill_permille || c->fill_bytes) && (c->layers || c->mode != STRESS_ISOLATED)) {
 		return cmd_usage_error("stress", "--fill is for isolated launches of one GEMM");
 	}
 	if (c->inject && (c->layers || c->mode != STRESS_ISOLATED)) {
 		return cmd_usage_error(
 			"stress", "--inject-fault is for isolated launches of one GEMM");
+	}
+	/* It happens a second after the start, and all weights are looked at in eight. */
+	const unsigned least_s = c->inject == STRESS_INJECT_WEIGHT ? 10 : 2;
+	if (c->inject && o->duration_ns && o->duration_ns < least_s * (uint64_t)1000000000u) {
+		return cmd_usage_error("stress",
+			"--inject-fault %s needs --seconds %u or more, or nothing is seen of it",
+			least_s == 2 ? "output or delay" : "weight", least_s);
 	}
 	if (c->paced_ns && c->mode != STRESS_ISOLATED && !c->layers) {
 		return cmd_usage_error("stress",
@@ -402,7 +410,7 @@ static int check_together(struct cmd_stress_options *o, bool speed_given, bool s
 	if (o->sweep && !o->duration_ns && !o->samples) {
 		o->duration_ns = 2 * (uint64_t)1000000000u;
 	}
-	if (check_mode(c) || check_all(o)) {
+	if (check_mode(o) || check_all(o)) {
 		return EXIT_USAGE;
 	}
 	if (o->keep && !o->record) {

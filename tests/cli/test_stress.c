@@ -348,6 +348,8 @@ static void bad_arguments_are_one_sentence(void **state)
 		{{"--script", "x", "--inject-fault", "weight"}, "--inject-fault means nothing to"},
 		{{"--script", "x", "--watch-gaps"}, "--watch-gaps means nothing to"},
 		{{"--inject-fault", "disk"}, "--inject-fault takes output, weight or delay"},
+		{{"--inject-fault", "output", "--seconds", "1"}, "needs --seconds 2 or more"},
+		{{"--inject-fault", "weight", "--seconds", "5"}, "needs --seconds 10 or more"},
 		{{"--record", ""}, "--record needs a value"},
 		{{"--frobnicate"}, "'--frobnicate' is not an option"},
 		{{"extra"}, "'extra' is not expected here"},
