@@ -279,6 +279,32 @@ static void draw_layers(const struct tui_comparison *c, struct tui_pen *p)
 	}
 }
 
+/* ", 3 samples dropped" onto T when there are any. */
+static void add_count(struct text *t, uint64_t n, const char *what)
+{
+	char digits[TUI_COUNT_MAX];
+	if (n) {
+		text_addf(t, "%s%s %s", t->len ? ", " : "", tui_count(n, digits), what);
+	}
+}
+
+/* What a side's figures lack, and what is wrong with its runs: below its name. */
+static void draw_lacks(const struct runs_side *s, struct tui_pen *p)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct runs_totals *k = &s->run[i].totals;
+		struct text t = {0};
+		add_count(&t, k->dropped, "samples dropped");
+		add_count(&t, k->events_lost, "events lost");
+		add_count(&t, k->mismatches, "wrong outputs: corruption");
+		if (t.len) {
+			tui_pen_line(p, LABEL, k->mismatches ? TUI_BAD : TUI_NOTE, "run %lld: %s",
+				(long long)s->run[i].info.id, t.s);
+		}
+		text_finish(&t);
+	}
+}
+
 static void draw_stored(const struct tui_comparison *c, struct tui_pen *p)
 {
 	const struct runs_comparison *k = &c->result;
@@ -286,7 +312,9 @@ static void draw_stored(const struct tui_comparison *c, struct tui_pen *p)
 			 : k->verdict == RUNS_BETTER ? TUI_GOOD
 						     : TUI_NOTE;
 	tui_pen_pair(p, 0, LABEL, "A", TUI_BASELINE, "%s", c->name[0]);
+	draw_lacks(&c->side[0], p);
 	tui_pen_pair(p, 0, LABEL, "B", TUI_MEDIAN, "%s", c->name[1]);
+	draw_lacks(&c->side[1], p);
 	tui_pen_gap(p);
 	tui_pen_wrap(p, 0, style, k->sentence);
 	char boots[64];

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "scene.h"
@@ -327,8 +328,18 @@ static void studies_and_their_verdicts(void **state)
 	assert_non_null(strstr(still, "GPU at 0000:01:00.0"));
 	assert_null(strstr(still, "in B it is"));
 	strcpy(pair->device_b, "GPU at 0000:41:00.0");
+	/* So is what a side's figures lack. */
+	struct runs_side *b = &s->app.library.comparison->side[1];
+	b->run = xcalloc(2, sizeof(*b->run));
+	b->n = 2;
+	b->run[0].info.id = 7;
+	b->run[1].info.id = 8;
+	b->run[1].totals.dropped = 1200;
+	b->run[1].totals.events_lost = 3;
 	_cleanup_free_ char *moved = scene_text(s);
 	assert_non_null(strstr(moved, "in B it is GPU at 0000:41:00.0"));
+	assert_non_null(strstr(moved, "run 8: 1,200 samples dropped, 3 events lost"));
+	assert_null(strstr(moved, "run 7:"));
 	scene_destroy(s);
 
 	s = scene_create("demo", 80, 24, TUI_UTF8);
