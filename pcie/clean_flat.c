@@ -105,19 +105,32 @@ static bool has_seams(enum clean_flat flat, const char *s, size_t n)
 	return count >= SEAMS;
 }
 
+/* The first bytes of a line, with a blank for each non-breaking one; returns how many that makes.
+ */
+static size_t copy_piece(char *piece, const char *s, size_t n)
+{
+	size_t len = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool wide = i + 1 < n && !memcmp(s + i, "\xc2\xa0", 2);
+		piece[len++] = wide ? ' ' : s[i];
+		i += wide;
+	}
+	piece[len] = '\0';
+	return len;
+}
+
 unsigned clean_find_flat(const char *s, size_t len)
 {
-	enum { LINES = 256, LONG = 150, PIECE = 2048 };
+	enum { LINES = 256, LONG = 100, PIECE = 2048 };
 	const char *end = s + len;
 	char piece[PIECE];
 	unsigned found = 0;
 
 	for (int i = 0; i < LINES && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		size_t n = (size_t)((nl ? nl : end) - s), some = MIN(n, (size_t)PIECE - 1);
-		for (unsigned kind = FLAT_STAMPS; n >= LONG && kind <= FLAT_LISTING; kind <<= 1) {
-			memcpy(piece, s, some);
-			piece[some] = '\0';
+		size_t n = (size_t)((nl ? nl : end) - s);
+		size_t some = n >= LONG ? copy_piece(piece, s, MIN(n, (size_t)PIECE - 1)) : 0;
+		for (unsigned kind = FLAT_STAMPS; some > 0 && kind <= FLAT_LISTING; kind <<= 1) {
 			found |= has_seams((enum clean_flat)kind, piece, some) ? kind : 0;
 		}
 		s += n + 1;

@@ -251,23 +251,41 @@ static void check_machine(
 	}
 }
 
-/* Narrow columns: what has been before them, and what may be behind them, so that all is there. */
+/*
+ * Narrow columns: what has been before them, and what may be behind them, so that all is there.
+ * They cut bytes: neither characters nor escapes may be before. Numbers before them are torn.
+ */
 static bool fold_makes_sense(enum mangle how, enum mangle then)
 {
 	switch (then) {
 	case MANGLE_FOLD_30:
 	case MANGLE_FOLD_50:
-	case MANGLE_NARROW_40: /* bytes: neither characters nor escapes are cut */
-		return how == MANGLE_NONE || how == MANGLE_SPACES || how == MANGLE_NARROW ||
-		       how == MANGLE_QUOTE || how == MANGLE_TIGHT || how == MANGLE_INDENT ||
-		       how == MANGLE_BAR || how == MANGLE_PROMPT || how == MANGLE_FENCE;
+	case MANGLE_NARROW_40:
+		switch (how) {
+		case MANGLE_NONE:
+		case MANGLE_ADDED:
+		case MANGLE_BAR:
+		case MANGLE_BULLET:
+		case MANGLE_CRLF:
+		case MANGLE_DOUBLE:
+		case MANGLE_FENCE:
+		case MANGLE_FLAT:
+		case MANGLE_INDENT:
+		case MANGLE_NARROW:
+		case MANGLE_NO_TABS:
+		case MANGLE_PROMPT:
+		case MANGLE_QUOTE:
+		case MANGLE_SPACES:
+		case MANGLE_TIGHT:
+			return true;
+		default:
+			return false;
+		}
 	case MANGLE_PARAGRAPH:
 	case MANGLE_FLAT: /* a blank at a cut is gone, too */
 	case MANGLE_TRAILING:
 	case MANGLE_TABS_QP:
 	case MANGLE_QUOTE_TWICE:
-	case MANGLE_NUMBERED:
-	case MANGLE_NBSP:
 		return false;
 	default:
 		return true;
@@ -286,7 +304,6 @@ static bool paragraph_makes_sense(const struct trial *t)
 	case MANGLE_NBSP:
 	case MANGLE_SPACES:
 	case MANGLE_NARROW:
-	case MANGLE_TRAILING:
 		return true;
 	case MANGLE_QUOTE:
 	case MANGLE_COLOUR:
