@@ -8,19 +8,6 @@
 
 #include "pcie/judge.h"
 
-/* A place of memory in the kernel's list, or in a text's. */
-static bool is_placed(const struct pcie_bar *b)
-{
-	return b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && !b->io && !b->from_register &&
-	       !b->enhanced && b->assigned == PCIE_YES && b->has_base && b->base && b->has_size &&
-	       b->size && b->size - 1 <= UINT64_MAX - b->base;
-}
-
-static bool overlap(const struct pcie_bar *a, const struct pcie_bar *b)
-{
-	return a->base <= b->base + (b->size - 1) && b->base <= a->base + (a->size - 1);
-}
-
 /* The same card under two bus numbers: the text is of two states, and nothing overlaps. */
 static bool is_same_card(const struct pcie_device *a, const struct pcie_device *b)
 {
@@ -43,7 +30,7 @@ static const struct pcie_bar *find_other(
 		}
 		for (int k = 0; k < d->nbar; k++) {
 			const struct pcie_bar *o = &d->bar[k];
-			if (is_placed(o) && o->src == b->src && overlap(b, o)) {
+			if (pcie_bar_is_placed(o) && o->src == b->src && pcie_bars_overlap(b, o)) {
 				*ret = d;
 				return o;
 			}
@@ -127,7 +114,7 @@ static void judge_overlap(const struct pcie_judge *j, struct pcie_verdict *v)
 	for (int i = 0; i < j->d->nbar && !v->answer; i++) {
 		const struct pcie_bar *b = &j->d->bar[i];
 		const struct pcie_device *other = NULL;
-		if (!is_placed(b)) {
+		if (!pcie_bar_is_placed(b)) {
 			continue;
 		}
 		const struct pcie_bar *o = find_other(j, b, &other);

@@ -177,6 +177,18 @@ const struct pcie_bar *pcie_device_find_bar(
 	return NULL;
 }
 
+bool pcie_bar_is_placed(const struct pcie_bar *b)
+{
+	return b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && !b->io && !b->from_register &&
+	       !b->enhanced && b->assigned == PCIE_YES && b->has_base && b->has_size &&
+	       b->size > 0 && b->size - 1 <= UINT64_MAX - b->base;
+}
+
+bool pcie_bars_overlap(const struct pcie_bar *a, const struct pcie_bar *b)
+{
+	return a->base <= b->base + (b->size - 1) && b->base <= a->base + (a->size - 1);
+}
+
 static bool is_gpu_driver(const char *driver)
 {
 	static const char *const name[] = {

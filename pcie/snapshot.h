@@ -396,6 +396,11 @@ struct pcie_bar *pcie_device_bar(struct pcie_device *d, enum pcie_bar_kind kind,
 const struct pcie_bar *pcie_device_find_bar(
 	const struct pcie_device *d, enum pcie_bar_kind kind, int index);
 
+/* Memory of the device with an address and a length, in the kernel's list or a text's. */
+bool pcie_bar_is_placed(const struct pcie_bar *b);
+/* Of two that are placed. */
+bool pcie_bars_overlap(const struct pcie_bar *a, const struct pcie_bar *b);
+
 /*
  * Class 03xxxx or 1200xx: judged as a GPU. iGPUs and BMC displays are in; see pcie_device_kind().
  * Where no witness told the class: a GPU's driver, VRAM, or a BAR that is or may grow to 256 MiB.

@@ -7,19 +7,6 @@
 #include "base/text.h"
 #include "pcie/chars.h"
 
-/* Has a place in the list of the kernel, or in what stands for it? */
-static bool is_placed(const struct pcie_bar *b)
-{
-	return b->kind == PCIE_BAR_NORMAL && b->have == PCIE_KNOWN && !b->io && !b->from_register &&
-	       !b->enhanced && b->assigned == PCIE_YES && b->has_base && b->has_size &&
-	       b->size > 0 && b->size - 1 <= UINT64_MAX - b->base;
-}
-
-static bool overlap(const struct pcie_bar *a, const struct pcie_bar *b)
-{
-	return a->base <= b->base + (b->size - 1) && b->base <= a->base + (a->size - 1);
-}
-
 /* The largest window for memory of the bridge D; 0 when one of them is not known. */
 static uint64_t largest_window(const struct pcie_device *d)
 {
@@ -46,7 +33,7 @@ static void doubt_device(struct pcie_snapshot *s, int dev)
 
 	for (int i = 0; i < d->nbar; i++) {
 		const struct pcie_bar *bar = &d->bar[i];
-		if (!is_placed(bar)) {
+		if (!pcie_bar_is_placed(bar)) {
 			continue;
 		}
 		if (most && bar->size > most) {
@@ -57,7 +44,7 @@ static void doubt_device(struct pcie_snapshot *s, int dev)
 			return;
 		}
 		for (int k = 0; k < i; k++) {
-			if (is_placed(&d->bar[k]) && overlap(bar, &d->bar[k])) {
+			if (pcie_bar_is_placed(&d->bar[k]) && pcie_bars_overlap(bar, &d->bar[k])) {
 				pcie_snapshot_note(s, dev,
 					"a BAR of %s at 0x%llx and one of %s at 0x%llx overlap: what the "
 					"text shows is not of one state",
@@ -133,4 +120,33 @@ bool pcie_text_lost_address(const char *data, size_t len)
 	return has_class(data, len, "VGA compatible controller") ||
 	       has_class(data, len, "3D controller") ||
 	       has_class(data, len, "Display controller") || has_odd_address(data, len);
+}
+
+const char *pcie_text_other_tool(const char *data, size_t len, const char **ret_instead)
+{
+	static const char linux_lspci[] = "'sudo lspci -vv' of a Linux system",
+			  lspci[] = "'sudo lspci -vv'", smi[] = "'nvidia-smi -q'";
+	static const struct {
+		const char *sign, *tool, *instead;
+	} known[] = {
+		{"@pci0:", "FreeBSD's pciconf", linux_lspci},
+		{"VMkernel Name:", "esxcli hardware pci list", linux_lspci},
+		{"GPU-Z", "GPU-Z", linux_lspci},
+		{"Large Memory Range", "Windows' device manager", linux_lspci},
+		{"Hardware Class: graphics card", "hwinfo", lspci},
+		{"H/W path", "lshw -short", "'sudo lshw -C display' or 'sudo lspci -vv'"},
+		{"SVendor:", "lspci -vmm", lspci},
+		{"-[0000:00]-", "lspci -t", lspci},
+		{"memory.total [MiB]", "nvidia-smi --query-gpu", smi},
+		{"ROCm System Management", "rocm-smi", lspci},
+		{"Device-1:", "inxi", lspci},
+		{"BASE_ADDRESS_", "setpci", lspci},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		if (memmem(data, len, known[i].sign, strlen(known[i].sign))) {
+			*ret_instead = known[i].instead;
+			return known[i].tool;
+		}
+	}
+	return NULL;
 }

@@ -15,3 +15,9 @@ void pcie_text_doubt(struct pcie_snapshot *s);
  * class of a GPU, or an address with letters in place of digits?
  */
 bool pcie_text_lost_address(const char *data, size_t len);
+
+/*
+ * The tool whose output the text (LEN bytes), in which nothing was recognised, seems to be; NULL:
+ * none that is known. *RET_INSTEAD: what to show in its place.
+ */
+const char *pcie_text_other_tool(const char *data, size_t len, const char **ret_instead);

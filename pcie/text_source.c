@@ -379,7 +379,13 @@ int pcie_text_scan(
 		return -ENODATA;
 	}
 	if (is_empty(s)) {
+		const char *instead, *tool = pcie_text_other_tool(data, len, &instead);
 		pcie_snapshot_destroy(s);
+		if (tool) {
+			why_set(why, "%s: looks like %s, which is not read: show %s", name, tool,
+				instead);
+			return -ENODATA;
+		}
 		why_set(why,
 			"%s: nothing recognised: no lspci, lshw, kernel or X log, /proc/iomem, nvidia-smi or "
 			"'info pci'",

@@ -174,6 +174,36 @@ static void smi_without_a_gpu_is_the_only_one(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* What other tools print is refused by their names; whatever else has their words is read. */
+static void other_tools_are_named(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *tool;
+	} t[] = {
+		{"vgapci0@pci0:1:0:0:\tclass=0x030000 rev=0xa1\n    bar   [10] = type Memory\n",
+			"FreeBSD's pciconf"},
+		{"   VMkernel Name: vmgfx0\n   Vendor Name: NVIDIA Corporation\n",
+			"esxcli hardware pci list"},
+		{"TechPowerUp GPU-Z v2.57.0\nResizable BAR : Disabled\n", "GPU-Z"},
+		{"-[0000:00]-+-00.0  Intel Corporation\n           +-01.0-[01]--\n", "lspci -t"},
+		{"name, memory.total [MiB]\nNVIDIA GeForce RTX 4090, 24564 MiB\n",
+			"nvidia-smi --query-gpu"},
+		{"hello\n", NULL},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct pcie_snapshot *s;
+		struct why why = {""};
+		assert_int_equal(
+			pcie_text_scan("test", t[i].text, strlen(t[i].text), &s, &why), -ENODATA);
+		assert_non_null(strstr(why.text, t[i].tool ? t[i].tool : "nothing recognised"));
+	}
+	struct pcie_snapshot *s = scan("01:00.0 VGA compatible controller: NVIDIA Corporation X\n"
+				       "GPU-Z says the same\n");
+	assert_int_equal(s->ndev, 1);
+	pcie_snapshot_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +212,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_value_is_not_read),
 		cmocka_unit_test(smi_without_a_gpu_is_one_without_address),
 		cmocka_unit_test(smi_without_a_gpu_is_the_only_one),
+		cmocka_unit_test(other_tools_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
