@@ -81,16 +81,6 @@ static size_t find_seam(enum clean_flat flat, const char *s, size_t n, size_t fr
 	return n;
 }
 
-size_t clean_flat_seam(unsigned flat, const char *s, size_t n)
-{
-	size_t at = n;
-	flat &= is_stamp(s) ? FLAT_STAMPS : ~0U; /* who speaks stands behind it */
-	for (unsigned kind = FLAT_STAMPS; kind <= FLAT_LISTING && at == n; kind <<= 1) {
-		at = flat & kind ? find_seam((enum clean_flat)kind, s, n, 0) : n;
-	}
-	return at;
-}
-
 /* Three or more? A header inside of a line shows more than a word of lspci's. */
 static bool has_seams(enum clean_flat flat, const char *s, size_t n)
 {
@@ -103,6 +93,21 @@ static bool has_seams(enum clean_flat flat, const char *s, size_t n)
 		}
 	}
 	return count >= SEAMS;
+}
+
+size_t clean_flat_seam(unsigned flat, const char *s, size_t n)
+{
+	size_t at = n;
+	flat &= is_stamp(s) ? FLAT_STAMPS : ~0U; /* who speaks stands behind it */
+	size_t indent = strspn(s, " \t");
+	for (unsigned bit = FLAT_STAMPS; bit <= FLAT_LISTING && at == n; bit <<= 1) {
+		enum clean_flat kind = (enum clean_flat)bit;
+		/* somebody's sentence may have a word or two */
+		bool part = flat & bit && (is_seam(kind, s + indent, n - MIN(indent, n), 0) ||
+						  has_seams(kind, s, n));
+		at = part ? find_seam(kind, s, n, 0) : n;
+	}
+	return at;
 }
 
 /* The first bytes of a line, with a blank for each non-breaking one; returns how many that makes.

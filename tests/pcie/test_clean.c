@@ -159,6 +159,12 @@ static void paragraphs_become_lines(void **state)
 		"0000:01:00.0: BAR 1: failed to assign|pcieport 0000:00:01.0: PCI bridge to [bus 01]|"
 		"pci 0000:01:00.0: z");
 	free(got);
+	struct text sentence = {0};
+	text_addf(&sentence, "%s\nI had Region 1: Memory at d0000000 (64-bit, x)\n", listing);
+	got = cleaned(sentence.s, sentence.len);
+	assert_non_null(strstr(got, "|I had Region 1: Memory at d0000000"));
+	free(got);
+	text_finish(&sentence);
 	got = cleaned(listing, 99); /* too short for a paragraph, or has too little */
 	assert_null(strchr(got, '|'));
 	free(got);
