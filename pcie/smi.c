@@ -39,6 +39,26 @@ static bool scan_gpu(const char *s, struct pcie_addr *ret)
 	return n > 0 && (s[n] == '\0' || s[n] == ' ');
 }
 
+/*
+ * "Unable to determine the device handle for GPU 0000:0B:00.0: GPU is lost.", later "for GPU0:
+ * 0000:0B:00.0: Unknown Error"; *RET_WHY is what it says in the end.
+ */
+static bool scan_lost(const char *s, struct pcie_addr *ret, const char **ret_why)
+{
+	s = pcie_after(s, "Unable to determine the device handle for GPU");
+	if (!s) {
+		return false;
+	}
+	s += strspn(s, "0123456789");
+	s += strspn(s, ": ");
+	int n = pcie_addr_scan(s, ret);
+	if (n < 0 || s[n] != ':') {
+		return false;
+	}
+	*ret_why = pcie_skip(s + n + 1);
+	return true;
+}
+
 /* The address in a row of the table, behind a '|'. */
 static bool scan_row(const char *s, struct pcie_addr *ret)
 {
@@ -55,7 +75,7 @@ static bool scan_row(const char *s, struct pcie_addr *ret)
 bool pcie_smi_is_start(const char *s)
 {
 	struct pcie_addr a;
-	const char *v;
+	const char *v, *why;
 
 	s = pcie_skip(s);
 	switch (*s) {
@@ -75,6 +95,8 @@ bool pcie_smi_is_start(const char *s)
 	case 'M':
 		v = pcie_after(s, "Model:");
 		return v && (*v == ' ' || *v == '\t') && (v[1] == ' ' || v[1] == '\t');
+	case 'U':
+		return scan_lost(s, &a, &why);
 	case 'V':
 		v = pcie_after(s, "Video BIOS:");
 		return v && (*v == ' ' || *v == '\t');
@@ -417,8 +439,18 @@ static void take_line(struct reader *r, const char *line)
 	struct pcie_addr a;
 	char key[64];
 
+	const char *why;
 	if (scan_gpu(s, &a)) {
 		select_device(r, a);
+		r->said++;
+		return;
+	}
+	if (scan_lost(s, &a, &why)) {
+		select_device(r, a);
+		pcie_snapshot_note(r->s, r->dev,
+			"nvidia-smi cannot reach it: '%s'; it fell off the bus, or its driver did not start",
+			why);
+		r->dev = -1;
 		r->said++;
 		return;
 	}

@@ -174,6 +174,24 @@ static void smi_without_a_gpu_is_the_only_one(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+static void smi_names_a_lost_gpu(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+		"Unable to determine the device handle for GPU 0000:0B:00.0: GPU is lost.  Reboot\n",
+		"Unable to determine the device handle for GPU0: 0000:0B:00.0: GPU is lost.\n",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(text); i++) {
+		struct pcie_snapshot *s = scan(text[i]);
+		assert_int_equal(s->ndev, 1);
+		assert_int_equal(s->dev[0].addr.bus, 0x0b);
+		assert_true(pcie_device_is_gpu(&s->dev[0]));
+		assert_int_equal(s->nnote, 1);
+		assert_non_null(strstr(s->note[0].text, "'GPU is lost."));
+		pcie_snapshot_destroy(s);
+	}
+}
+
 /* What other tools print is refused by their names; whatever else has their words is read. */
 static void other_tools_are_named(void **state)
 {
@@ -212,6 +230,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_value_is_not_read),
 		cmocka_unit_test(smi_without_a_gpu_is_one_without_address),
 		cmocka_unit_test(smi_without_a_gpu_is_the_only_one),
+		cmocka_unit_test(smi_names_a_lost_gpu),
 		cmocka_unit_test(other_tools_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
