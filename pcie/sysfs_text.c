@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "pcie/attrs.h"
 #include "pcie/chars.h"
+#include "pcie/rebar.h"
 
 enum { PATH_LINE_MAX = 512, RESIZE_DIGITS = 16, NAME_MAX_LEN = 32 };
 
@@ -188,4 +189,39 @@ size_t pcie_sysfs_text_parse(struct pcie_snapshot *s, const struct pcie_lines *l
 	}
 	finish_value(&r);
 	return r.said;
+}
+
+/* May B, which has no number, be the one that E is about? */
+static bool may_be(const struct pcie_bar *b, const struct pcie_rebar_entry *e)
+{
+	return pcie_bar_is_placed(b) && b->index < 0 && pcie_rebar_offers(e->supported, b->size);
+}
+
+static void number_bars(struct pcie_device *d)
+{
+	for (int i = 0; i < d->nbar && d->rebar.have == PCIE_KNOWN; i++) {
+		int entries = 0, bars = 0, at = 0;
+		for (int e = 0; e < d->rebar.count; e++) {
+			if (!d->rebar.entry[e].has_current &&
+				may_be(&d->bar[i], &d->rebar.entry[e])) {
+				entries++;
+				at = e;
+			}
+		}
+		const struct pcie_rebar_entry *e = &d->rebar.entry[at];
+		for (int k = 0; k < d->nbar; k++) {
+			bars += may_be(&d->bar[k], e);
+		}
+		if (entries == 1 && bars == 1 &&
+			!pcie_device_find_bar(d, PCIE_BAR_NORMAL, e->bar)) {
+			d->bar[i].index = (int8_t)e->bar;
+		}
+	}
+}
+
+void pcie_sysfs_text_number_bars(struct pcie_snapshot *s)
+{
+	for (size_t i = 0; i < s->ndev; i++) {
+		number_bars(&s->dev[i]);
+	}
 }

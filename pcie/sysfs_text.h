@@ -15,5 +15,11 @@
 /* Does S name one file of one device, and one that is read here? */
 bool pcie_sysfs_text_is_start(const char *s);
 
+/*
+ * Numbers the BARs of S that a listing without numbers has (lspci -v), where one of them alone
+ * has a length that a resourceN_resize offers.
+ */
+void pcie_sysfs_text_number_bars(struct pcie_snapshot *s);
+
 /* Adds what the files hold to S; returns how many were read. */
 size_t pcie_sysfs_text_parse(struct pcie_snapshot *s, const struct pcie_lines *lines, pcie_src src);

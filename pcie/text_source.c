@@ -317,6 +317,9 @@ static void read_sections(struct route *r)
 	pcie_snapshot_destroy(log);
 	merge_lines(s, &r->to.xorg, "Xorg.log", pcie_xorg_parse);
 	merge_lines(s, &r->to.sysfs, "sysfs", pcie_sysfs_text_parse);
+	if (r->to.sysfs.n > 0) {
+		pcie_sysfs_text_number_bars(s);
+	}
 	merge_lines(s, &r->to.lshw, "lshw", pcie_lshw_parse);
 	if (r->to.smi.n > 0) {
 		pcie_smi_parse(s, &r->to.smi, pcie_snapshot_source(s, PCIE_SOURCE_SMI));

@@ -86,6 +86,33 @@ static void sysfs_files_are_read(void **state)
 	pcie_snapshot_destroy(s);
 }
 
+/* lspci -v has no numbers: the file's, where only one BAR has a length that it offers. */
+static void a_resize_file_numbers_its_bar(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *second;
+		int index;
+	} t[] = {{"2M", 0}, {"512M", -1}};
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		char text[1024];
+		snprintf(text, sizeof(text),
+			"03:00.0 VGA compatible controller: Advanced Micro Devices, Inc. X (rev c8)\n"
+			"\tMemory at c0000000 (64-bit, prefetchable) [size=256M]\n"
+			"\tMemory at e0000000 (64-bit, prefetchable) [size=%s]\n"
+			"$ cat " BUS "0000:03:00.0/resource0_resize\n000000000000ff00\n",
+			t[i].second);
+		struct pcie_snapshot *s = scan(text);
+		const struct pcie_bar *b =
+			pcie_device_find_bar(&s->dev[0], PCIE_BAR_NORMAL, t[i].index);
+		assert_int_equal(s->dev[0].nbar, 2);
+		assert_non_null(b);
+		assert_int_equal(b->base, 0xc0000000);
+		pcie_snapshot_destroy(s);
+	}
+}
+
 static void what_is_no_value_is_not_read(void **state)
 {
 	(void)state;
@@ -227,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_file_of_one_device_is_named),
 		cmocka_unit_test(sysfs_files_are_read),
+		cmocka_unit_test(a_resize_file_numbers_its_bar),
 		cmocka_unit_test(what_is_no_value_is_not_read),
 		cmocka_unit_test(smi_without_a_gpu_is_one_without_address),
 		cmocka_unit_test(smi_without_a_gpu_is_the_only_one),
