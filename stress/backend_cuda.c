@@ -192,19 +192,21 @@ static CUresult submit(
 static void convert(struct stress_backend *b, const struct gemm_cuda_stamp *stamp,
 	enum stress_series series, struct stress_sample *s)
 {
-	if (!stamp->blocks) {
+	const struct gemm_cuda_times t = gemm_cuda_sum(stamp);
+
+	if (!t.blocks) {
 		return;
 	}
-	s->start_ns = clock_fit_host(&b->clock.fit, ~stamp->start_inv);
-	s->end_ns = clock_fit_host(&b->clock.fit, stamp->end);
-	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->clock.fit, stamp->end));
+	s->start_ns = clock_fit_host(&b->clock.fit, t.start);
+	s->end_ns = clock_fit_host(&b->clock.fit, t.end);
+	b->clock_error_ns = MAX(b->clock_error_ns, clock_fit_error(&b->clock.fit, t.end));
 	s->flags |= STRESS_HAS_DEVICE;
 	if (!b->chain) { /* a token's are those of its last GEMM */
-		s->cycles = stamp->cycles;
+		s->cycles = t.cycles;
 		s->flags |= STRESS_HAS_CYCLES;
 	}
 	if (series == STRESS_GEMM) {
-		s->hash = stamp->hash;
+		s->hash = t.hash;
 		s->flags |= STRESS_HAS_HASH;
 	}
 }

@@ -193,8 +193,10 @@ int stress_gpu_check(struct stress_gpu *g, const struct cuda_kernel *k, uint32_t
 		if (r < 0) {
 			return r;
 		}
-		c.hash = copy == 0 ? g->host_stamps[0].hash : c.hash;
-		c.same &= g->host_stamps[0].hash == c.hash;
+		const uint64_t hash = gemm_cuda_sum(&g->host_stamps[0]).hash;
+
+		c.hash = copy == 0 ? hash : c.hash;
+		c.same &= hash == c.hash;
 	}
 	c.same &= stress_gpu_hash_of(g, g->hy) == c.hash;
 	make_reference(g, terms);

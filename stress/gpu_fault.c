@@ -151,7 +151,7 @@ static int repeat(struct stress_gpu *g, const struct cuda_kernel *k, uint64_t go
 		if (r < 0) {
 			return r;
 		}
-		f->repeated_wrong += g->host_stamps[slot].hash != golden;
+		f->repeated_wrong += gemm_cuda_sum(&g->host_stamps[slot]).hash != golden;
 	}
 	return 0;
 }

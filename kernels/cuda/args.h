@@ -52,16 +52,26 @@ struct gemm_cuda_broken {
 	uint64_t last;      /* and the last one's */
 };
 
+/* What the blocks of a launch leave at their ends; all of it begins at 0. */
+struct gemm_cuda_end {
+	uint64_t ns;     /* %globaltimer of the last block to end */
+	uint64_t hash;   /* sum of gemm_hash_element() over the outputs */
+	uint64_t blocks; /* how many blocks ended: a launch that lost one shows it */
+	uint64_t pad;
+};
+
+enum { GEMM_CUDA_ENDS = 16 };
+
 /*
  * One launch, stamped. All fields begin at 0, so that one memset prepares many; the start
- * is kept complemented, since the earliest block wins by a maximum.
+ * is kept complemented, since the earliest block wins by a maximum. The ends, which all come at
+ * once, are spread over places 32 bytes apart: at one they would wait for one another.
+ * gemm_cuda_sum() puts them together.
  */
 struct gemm_cuda_stamp {
 	uint64_t start_inv; /* ~%globaltimer of the first block to start */
-	uint64_t end;       /* %globaltimer of the last block to end */
 	uint64_t cycles;    /* SM cycles of block 0 */
 	uint64_t block_ns;  /* %globaltimer's ns of block 0: with CYCLES, the SM clock */
-	uint64_t hash;      /* sum of gemm_hash_element() over the outputs */
-	uint64_t blocks;    /* how many blocks ended: a launch that lost one shows it */
-	uint64_t pad[2];
+	uint64_t pad;
+	struct gemm_cuda_end end[GEMM_CUDA_ENDS];
 };

@@ -173,16 +173,19 @@ DEVICE float warp_sum(float v)
 	return v;
 }
 
+DEVICE u32 warp_add(u32 v)
+{
+	u32 sum;
+	asm volatile("redux.sync.add.u32 %0, %1, 0xffffffff;" : "=r"(sum) : "r"(v));
+	return sum;
+}
+
+/* In three pieces of at most 22 bits, whose sums fit 27. */
 DEVICE u64 warp_sum_u64(u64 v)
 {
-#pragma unroll
-	for (u32 d = 16; d; d >>= 1) {
-		u32 lo = (u32)__nvvm_shfl_sync_bfly_i32(0xffffffffu, (int)(u32)v, (int)d, 0x1f);
-		u32 hi = (u32)__nvvm_shfl_sync_bfly_i32(
-			0xffffffffu, (int)(u32)(v >> 32), (int)d, 0x1f);
-		v += ((u64)hi << 32) | lo;
-	}
-	return v;
+	u64 low = warp_add((u32)v & 0x3fffff), middle = warp_add((u32)(v >> 22) & 0x1fffff),
+	    high = warp_add((u32)(v >> 43));
+	return low + (middle << 22) + (high << 43);
 }
 
 DEVICE void red_max(uint64_t *p, u64 v)
@@ -228,15 +231,17 @@ DEVICE void mark_end(u64 stamp, block_mark b, u64 hash)
 		return;
 	}
 	gemm_cuda_stamp *s = (gemm_cuda_stamp *)stamp;
+	u32 place = bid() + bid_y();
 	hash = warp_sum_u64(hash);
 	if (tid() % 32 == 0 && hash) {
-		red_add(&s->hash, hash);
+		red_add(&s->end[(place + tid() / 32) % GEMM_CUDA_ENDS].hash, hash);
 	}
 	sync();
 	if (tid() == 0) {
+		gemm_cuda_end *e = &s->end[place % GEMM_CUDA_ENDS];
 		u64 c = cycles(), ns = globaltimer();
-		red_max(&s->end, ns);
-		red_add(&s->blocks, 1);
+		red_max(&e->ns, ns);
+		red_add(&e->blocks, 1);
 		if (bid() == 0 && bid_y() == 0) {
 			s->cycles = c - b.cycles;
 			s->block_ns = ns - b.ns;

@@ -34,6 +34,19 @@ uint64_t gemm_cuda_build(void)
 	return h;
 }
 
+struct gemm_cuda_times gemm_cuda_sum(const struct gemm_cuda_stamp *s)
+{
+	struct gemm_cuda_times t = {
+		.start = ~s->start_inv, .cycles = s->cycles, .block_ns = s->block_ns};
+
+	for (size_t i = 0; i < GEMM_CUDA_ENDS; i++) {
+		t.end = s->end[i].ns > t.end ? s->end[i].ns : t.end;
+		t.hash += s->end[i].hash;
+		t.blocks += s->end[i].blocks;
+	}
+	return t;
+}
+
 #define TILED(tm, tn, tk)                                                                          \
 	{                                                                                          \
 		.name = "tiled_" #tm "x" #tn "x" #tk, .family = GEMM_CUDA_TILED,                   \

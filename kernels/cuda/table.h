@@ -30,6 +30,14 @@ const struct gemm_cuda_ptx *gemm_cuda_ptx(enum gemm_cuda_module m);
 /* Names the build: a hash over all PTX. Golden hashes are kept under it. */
 uint64_t gemm_cuda_build(void);
 
+/* A stamped launch, put together. */
+struct gemm_cuda_times {
+	uint64_t start, end;       /* %globaltimer: the first block's start, the last one's end */
+	uint64_t cycles, block_ns; /* as in gemm_cuda_stamp */
+	uint64_t hash, blocks;     /* over all blocks */
+};
+struct gemm_cuda_times gemm_cuda_sum(const struct gemm_cuda_stamp *s);
+
 enum gemm_cuda_family {
 	GEMM_CUDA_NAIVE,
 	GEMM_CUDA_TILED,

@@ -217,10 +217,12 @@ void fake_run(struct launch *l)
 		struct gemm_cuda_stamp *s = (struct gemm_cuda_stamp *)(uintptr_t)at;
 
 		s->start_inv = s->start_inv > ~start ? s->start_inv : ~start;
-		s->end = device_clock();
-		s->block_ns = s->end - start;
+		struct gemm_cuda_end *e = &s->end[GEMM_CUDA_ENDS - 1];
+
+		e->ns = device_clock();
+		s->block_ns = e->ns - start;
 		s->cycles = s->block_ns * 2;
-		s->hash += hash;
-		s->blocks += 1;
+		e->hash += hash;
+		e->blocks += 1;
 	}
 }

@@ -192,6 +192,29 @@ static void the_best_generation_comes_first(void **state)
 	assert_int_equal(r[0]->family, GEMM_CUDA_TILED);
 }
 
+/* Wherever a block left its end: the latest counts, hashes add up and may wrap. */
+static void the_ends_of_a_launch_are_put_together(void **state)
+{
+	struct gemm_cuda_stamp s = {.start_inv = ~UINT64_C(1000), .cycles = 7, .block_ns = 5};
+	struct gemm_cuda_times t = gemm_cuda_sum(&s);
+
+	(void)state;
+	assert_true(t.blocks == 0 && t.end == 0 && t.hash == 0);
+	for (size_t i = 0; i < GEMM_CUDA_ENDS; i++) {
+		s.end[i] = (struct gemm_cuda_end){
+			.ns = 2000 + (i * 5) % GEMM_CUDA_ENDS, .hash = UINT64_MAX, .blocks = i + 1};
+	}
+	t = gemm_cuda_sum(&s);
+	assert_int_equal(t.start, 1000);
+	assert_int_equal(t.end, 2000 + GEMM_CUDA_ENDS - 1);
+	assert_true(t.hash == (uint64_t)-GEMM_CUDA_ENDS);
+	assert_int_equal(t.blocks, GEMM_CUDA_ENDS * (GEMM_CUDA_ENDS + 1) / 2);
+	assert_true(t.cycles == 7 && t.block_ns == 5);
+	/* The GPU finds each place by its number times 32 bytes. */
+	assert_int_equal(sizeof(struct gemm_cuda_end), 32);
+	assert_int_equal(offsetof(struct gemm_cuda_stamp, end) % 32, 0);
+}
+
 static void the_hash_depends_on_place_and_bits(void **state)
 {
 	(void)state;
@@ -212,6 +235,7 @@ int main(void)
 		cmocka_unit_test(every_plan_fits_and_covers_the_rows),
 		cmocka_unit_test(something_suits_every_shape),
 		cmocka_unit_test(the_best_generation_comes_first),
+		cmocka_unit_test(the_ends_of_a_launch_are_put_together),
 		cmocka_unit_test(the_hash_depends_on_place_and_bits),
 	};
 
