@@ -14,12 +14,13 @@ bool cmd_tune_is_right(const struct stress_tune_row *r)
 }
 
 /* Which rows stand against one another. */
-enum wanted { ANY, ALONE, CACHED, FUSED, STAMPED };
+enum wanted { ANY, ALONE, DEPENDENT, READY, CACHED, FUSED, STAMPED };
 
 static bool is_wanted(const struct stress_tune_row *c, enum wanted w)
 {
 	return c->fused == (w == FUSED) && c->stamped == (w == STAMPED) &&
-	       (w != ALONE || !c->dependent) && (w != CACHED || c->cached);
+	       c->x_ready == (w == READY) && (w != ALONE || !c->dependent) &&
+	       (w != DEPENDENT || c->dependent) && (w != CACHED || c->cached);
 }
 
 /* The fastest right row of a kind whose name begins with PREFIX; NULL: none. */
@@ -152,6 +153,24 @@ static void print_alone(struct text *out, const struct cmd_tune_result *r)
 		own->p50_ns / read->p50_ns);
 }
 
+/* Where no launch makes the next one's x, as q, k and v or gate and up do not. */
+static void print_ready(struct text *out, const struct cmd_tune_result *r)
+{
+	const struct stress_tune_row *own = fastest(r, STRESS_TUNE_OWN, "", READY),
+				     *library = cmd_tune_library(r),
+				     *read = fastest(r, STRESS_TUNE_READ, "", ANY);
+
+	if (!own || !read) {
+		return;
+	}
+	text_addf(out, "where x is not of the launch before: own %.2f us (%s), %.3f of the floor",
+		own->p50_ns / 1000, own->name, own->p50_ns / read->p50_ns);
+	if (library) {
+		text_addf(out, ", %.3f of cuBLASLt's best", own->p50_ns / library->p50_ns);
+	}
+	text_add(out, "\n");
+}
+
 static void print_library_gap(struct text *out, const struct cmd_tune_result *r)
 {
 	const struct stress_tune_row *first = named(r, "cublaslt #1"),
@@ -226,6 +245,7 @@ static void print_gap(struct text *out, const struct cmd_tune_result *r)
 			text_addf(out, "; own best is %.3f of it\n", own->p50_ns / read->p50_ns);
 		}
 	}
+	print_ready(out, r);
 	print_alone(out, r);
 	print_extras(out, r);
 }
@@ -259,7 +279,8 @@ static void print_ladder(
 		{"warps over rows", fastest(r, STRESS_TUNE_OWN, "gemv", ANY)},
 		{"tensor cores, cp.async ring", fastest(r, STRESS_TUNE_OWN, "mma", ANY)},
 		{"tensor cores, bulk copies", fastest(r, STRESS_TUNE_OWN, "bulk", ALONE)},
-		{"the same, dependent launch", fastest(r, STRESS_TUNE_OWN, "bulk", ANY)},
+		{"the same, dependent launch", fastest(r, STRESS_TUNE_OWN, "", DEPENDENT)},
+		{"x not of the launch before", fastest(r, STRESS_TUNE_OWN, "", READY)},
 		{"own best, bias and ReLU fused", fastest(r, STRESS_TUNE_OWN, "", FUSED)},
 		{"the floor: reading alone", fastest(r, STRESS_TUNE_READ, "", ANY)},
 	};
@@ -312,6 +333,7 @@ char *cmd_tune_json(const struct cmd_tune_result *r, const struct stress_config 
 			js_set_str(o, "rows_lie", w->view);
 		}
 		js_set_bool(o, "dependent", w->dependent);
+		js_set_bool(o, "x_ready", w->x_ready);
 		js_set_bool(o, "fused", w->fused);
 		js_set_bool(o, "stamped", w->stamped);
 		if (w->kind == STRESS_TUNE_LIBRARY) {

@@ -251,12 +251,17 @@ static struct cuda_launch_config launch_config(const struct gemm_cuda_plan *p, b
 	return c;
 }
 
-/* How many clusters run at once; fewer than sms / split where SMs come in odd groups. */
+/*
+ * How many clusters run at once, a block to an SM; fewer than sms / split where SMs come in odd
+ * groups.
+ */
 static uint32_t clusters_at_once(struct cuda_dev *d, CUfunction f, const struct gemm_cuda_plan *p)
 {
 	struct cuda_launch_attribute attrs[2];
-	const struct cuda_launch_config config = launch_config(p, false, d->stream, attrs);
+	struct cuda_launch_config config = launch_config(p, false, d->stream, attrs);
 	int n = 0;
+
+	config.shared_bytes = MAX(config.shared_bytes, d->limits.shared / 2 + 1);
 
 	if (!d->api.OccupancyMaxActiveClusters ||
 		d->api.OccupancyMaxActiveClusters(&n, f, &config) != CUDA_SUCCESS || n < 1) {
@@ -375,6 +380,9 @@ CUresult cuda_dev_launch(struct cuda_dev *d, const struct cuda_kernel *k,
 	a.tiles = k->plan.tiles;
 	a.tile_rows = k->plan.tile_rows;
 	a.tile_more = k->plan.tile_more;
+	a.fetch = k->plan.fetch;
+	a.launch_at = k->plan.launch_at;
+	a.x_ready = k->of->x_ready;
 	/* Stamps time the layers of one launch: nothing else may then run beside it. */
 	const bool dependent = k->of->dependent && !a.stamp;
 

@@ -159,8 +159,9 @@ static void summarise(const struct tune *t, struct tune_candidate *c)
 	c->row.p99_ns = n >= P99_LEAST ? (double)c->ms[n - 1 - n / 100] * 1e6 / t->launches : 0;
 }
 
-/* The fastest right one of a kind; NULL: none. */
-static struct tune_candidate *best(struct tune *t, enum stress_tune_kind kind, bool dependent)
+/* The fastest right one of a kind that begins in the same way; NULL: none. */
+static struct tune_candidate *best(
+	struct tune *t, enum stress_tune_kind kind, bool dependent, bool x_ready)
 {
 	struct tune_candidate *b = NULL;
 
@@ -169,6 +170,7 @@ static struct tune_candidate *best(struct tune *t, enum stress_tune_kind kind, b
 
 		if (c->row.kind == kind && c->row.measured && !c->row.wrong && !c->row.fused &&
 			!c->row.stamped && c->row.dependent == dependent &&
+			c->row.x_ready == x_ready &&
 			(kind == STRESS_TUNE_READ || (c->row.same && !c->row.over)) &&
 			(!b || c->row.p50_ns < b->row.p50_ns)) {
 			b = c;
@@ -184,7 +186,8 @@ static void choose_finalists(struct tune *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		struct tune_candidate *c = &t->c[i];
-		const struct tune_candidate *b = best(t, c->row.kind, c->row.dependent);
+		const struct tune_candidate *b =
+			best(t, c->row.kind, c->row.dependent, c->row.x_ready);
 
 		c->through = !c->graph ||
 			     (!c->row.fused && (!b || c->row.p50_ns > near * b->row.p50_ns));
@@ -200,9 +203,9 @@ static void choose_finalists(struct tune *t)
  */
 static int add_finalists(struct tune *t, struct why *why)
 {
-	const struct tune_candidate *alone = best(t, STRESS_TUNE_OWN, false),
-				    *dependent = best(t, STRESS_TUNE_OWN, true),
-				    *read = best(t, STRESS_TUNE_READ, false);
+	const struct tune_candidate *alone = best(t, STRESS_TUNE_OWN, false, false),
+				    *dependent = best(t, STRESS_TUNE_OWN, true, false),
+				    *read = best(t, STRESS_TUNE_READ, false, false);
 	const size_t from = t->n;
 	int r = 0;
 

@@ -84,6 +84,7 @@ int tune_find_own(struct tune *t, struct why *why)
 
 		c->row.wrong = k->wrong;
 		c->row.dependent = k->dependent;
+		c->row.x_ready = k->x_ready;
 		if (r < 0) {
 			text_copy(c->row.refused, sizeof(c->row.refused), why->text);
 			continue;

@@ -7,7 +7,7 @@
 #include "stress/tune.h"
 
 enum {
-	TUNE_CANDIDATES = 128,
+	TUNE_CANDIDATES = 160,
 	TUNE_LIBRARY = 8, /* cuBLASLt's candidates for a problem */
 	TUNE_WORKSPACE = 32 << 20,
 };

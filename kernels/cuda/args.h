@@ -36,6 +36,9 @@ struct gemm_cuda_args {
 	uint32_t tile_more; /* the first TILE_MORE one more (one more yet where REST applies) */
 	uint32_t window;    /* bulk: stages on their way at most, */
 	uint32_t ahead;     /* but at the start so many, while x comes; at least WINDOW */
+	uint32_t fetch;     /* bulk: stages after the ring's that come into L2 at the start */
+	uint32_t launch_at; /* bulk: the next launch may begin when so many have been asked for */
+	uint32_t x_ready;   /* bulk: x is not of the launch before: only y waits for its end */
 };
 
 /* The read-only loops, the checksum and the patterns. */

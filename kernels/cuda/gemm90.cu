@@ -3,10 +3,16 @@
  * The kernel for compute capability 9.0. A block is one to an SM and stays; it takes a stretch
  * of W's rows (SPLIT > 1: a cluster of SPLIT blocks takes it, each with its part of K) and
  * streams it through a ring in shared memory, filled by bulk copies (cp.async.bulk, PTX ISA
- * 8.0) of a piece of a row each, which complete on mbarriers. Fifteen warps share every row: of
- * each 480 columns warp i has 32 i … 32 i + 31. Their part of x never changes, so it stays in
+ * 8.0) of a piece of a row each, which complete on mbarriers. WARPS warps share every row: of
+ * each 32 WARPS columns warp i has 32 i … 32 i + 31. Their part of x never changes, so it stays in
  * registers. What the blocks of a cluster have summed up meets in shared memory of one of them
  * (st.async, PTX ISA 8.1) and is added in a fixed order.
+ *
+ * The pairs leave an SM room for two blocks. With dependent launch the next launch's block is
+ * there, and its ring filled, before this one's ends, so that the memory is never idle: between
+ * the end of a launch and the next one's first product lie 0.5 us until griddepcontrol.wait lets
+ * go, and 1 to 3 us until x is here through a memory that W keeps busy. Where x is not of the
+ * launch before (a.x_ready), only the outputs wait, and all of that is hidden.
  *
  * Here W's 8 rows are the second operand of mma.m16n8k16 and x's 16 rows the first; which lane
  * holds what is as in mma.h, with x's row g + 8 in place of W's.
@@ -134,12 +140,7 @@ DEVICE void dependents_wait()
 	asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-enum : u32 {
-	WARPS = 15, /* and one that copies: 16, so that each thread may have 128 registers */
-	GROUP = 32 * WARPS, /* columns that the warps share */
-	THREADS = WARPS * 32 + 32,
-	MAX_STAGES = 15,
-};
+enum : u32 { MAX_STAGES = 15 };
 
 /* A block's stretch of rows, cut into a.tiles tiles of at most 8 rows, as even as may be. */
 struct tiling {
@@ -169,13 +170,15 @@ DEVICE void mma_step(float (&acc)[2][4], u32x4 x0, u32x4 x1, u32x4 w)
 }
 
 /*
- * Of K's slice STEPS × 480 columns at most, STEP_CHUNK × 480 of them a stage; the slice needs
+ * Of K's slice STEPS × GROUP columns at most, STEP_CHUNK × GROUP of them a stage; the slice needs
  * all CHUNKS of them, and K is a multiple of 32. Dynamic shared memory, in this order:
  * barriers, the warps' sums twice, the blocks' sums of the tiles that this one finishes
  * (SPLIT > 1), the ring of a.stages stages; table.c computes the same.
  */
-template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
+template <u32 WARPS, u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 	enum : u32 {
+		GROUP = 32 * WARPS, /* columns that the warps share */
+		THREADS = WARPS * 32 + 32,
 		CHUNK = STEP_CHUNK * GROUP,
 		CHUNKS = (STEPS + STEP_CHUNK - 1) / STEP_CHUNK,
 		/* A row in a stage; two rows' 64 bytes fill all banks. */
@@ -183,7 +186,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 		STAGE = PITCH * 8,
 		OUTS = 128,            /* sums of a tile: 16 × 8 */
 		SUM_STRIDE = OUTS + 4, /* of a warp; 4 to spare the banks */
-		ADDERS = 2,            /* threads that add up one output */
+		ADDERS = GROUP < 2 * OUTS ? 1 : 2, /* threads that add up one output */
 		SUMS = WARPS * SUM_STRIDE * 4,
 	};
 	const gemm_cuda_args &a;
@@ -271,9 +274,30 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 		return first;
 	}
 
-	/* The later stages, at most a.window of them on their way at a time. */
+	/* A row of stage number I a lane, into L2. */
+	DEVICE_METHOD void fetch_stage(u32 i, u32 lane)
+	{
+		u32 tile = i / CHUNKS, c = i % CHUNKS, left = klen - c * CHUNK;
+		if (lane < tile_rows(til, tile)) {
+			u64 n = tile_first(til, tile) + lane;
+			prefetch_bulk((const u16 *)a.w + k0 + c * CHUNK + n * a.ldw,
+				(left < CHUNK ? left : CHUNK) * 2);
+		}
+	}
+
+	/*
+	 * The later stages, at most a.window of them on their way at a time. Those a.fetch that the
+	 * ring has no room for come into L2 meanwhile.
+	 */
 	DEVICE_METHOD void refill(u32 from, u32 lane, u32 total, u64 policy)
 	{
+		if (a.launch_at <= from) {
+			dependents_launch();
+		}
+#pragma unroll 1
+		for (u32 i = a.stages; i < a.stages + a.fetch && i < total; i++) {
+			fetch_stage(i, lane);
+		}
 		u32 slot = from == a.stages ? 0 : from, parity = from == a.stages ? 0 : 1;
 		u32 landed = from > a.window ? from - a.window : 0, landed_parity = 0;
 #pragma unroll 1
@@ -285,6 +309,9 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 			copy_stage(i, slot, lane, policy);
 			slot = slot + 1 == a.stages ? 0 : slot + 1;
 			parity ^= slot == 0;
+			if (i + 1 == a.launch_at) {
+				dependents_launch();
+			}
 		}
 		__nvvm_bar_warp_sync(0xffffffffu);
 	}
@@ -300,14 +327,14 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 			for (u32 j = 0; j < 2; j++) {
 				x[s][j] = u32x4{0, 0, 0, 0};
 				if (g + j * 8 < a.m && (int)(s * GROUP) < (int)left) {
-					x[s][j] = load_often(
+					x[s][j] = load_fresh(
 						from + (u64)(g + j * 8) * a.ldx + s * GROUP);
 				}
 			}
 		}
 	}
 
-	/* Chunk C of a tile, which is in slot SLOT: this warp's strip of every 480 columns. */
+	/* Chunk C of a tile, which is in slot SLOT: this warp's strip of every GROUP columns. */
 	DEVICE_METHOD void consume(float (&acc)[2][4], const u32x4 (&x)[STEPS][2], u32 c, u32 slot,
 		u32 parity, u32 strip, u32 lane)
 	{
@@ -329,19 +356,19 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 		}
 	}
 
-	/* Adds the warps' sums of a tile, in a fixed order; even threads have output tid / 2. */
+	/* Adds the warps' sums of a tile, in a fixed order: output tid / ADDERS. */
 	DEVICE_METHOD float gather(u32 from)
 	{
 		u32 out = tid() / ADDERS, q = tid() % ADDERS;
 		float v = 0;
 #pragma unroll
-		for (u32 i = 0; i < 16 / ADDERS; i++) {
+		for (u32 i = 0; i < (WARPS + ADDERS - 1) / ADDERS; i++) {
 			u32 w = i * ADDERS + q;
 			if (w < WARPS) {
 				v += load_shared_f32(from + (w * SUM_STRIDE + out) * 4);
 			}
 		}
-		return v + shuffle_xor(v, 1);
+		return ADDERS > 1 ? v + shuffle_xor(v, 1) : v;
 	}
 
 	/*
@@ -399,9 +426,10 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 	}
 };
 
-template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_cuda_args &a)
+template <u32 WARPS, u32 STEPS, u32 STEP_CHUNK, u32 SPLIT>
+DEVICE void mma_bulk(const gemm_cuda_args &a)
 {
-	using B = bulk<STEPS, STEP_CHUNK, SPLIT>;
+	using B = bulk<WARPS, STEPS, STEP_CHUNK, SPLIT>;
 	extern __shared__ __attribute__((aligned(128))) unsigned char smem[];
 	block_mark mark = mark_begin(a.stamp);
 	B b(a, shared_addr(smem));
@@ -411,8 +439,7 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_
 	if (warp == WARPS) {
 		u64 policy = evict_first();
 		u32 total = a.tiles * B::CHUNKS, first = b.fill(lane, total, policy);
-		dependents_launch();
-		named_arrive(1, THREADS);
+		named_arrive(1, B::THREADS);
 		if (SPLIT > 1) {
 			cluster_arrive();
 		}
@@ -427,9 +454,11 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_
 		if (SPLIT > 1) {
 			cluster_arrive();
 		}
-		dependents_wait();
+		if (!a.x_ready) {
+			dependents_wait();
+		}
 		b.load_x(x, strip, lane / 4, lane % 4);
-		named_sync(1, THREADS);
+		named_sync(1, B::THREADS);
 		if (SPLIT > 1) {
 			cluster_wait();
 		}
@@ -442,19 +471,31 @@ template <u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> DEVICE void mma_bulk(const gemm_
 				slot = slot + 1 == a.stages ? 0 : slot + 1;
 				parity ^= slot == 0;
 			}
+			if (SPLIT == 1 && tile == 0) {
+				dependents_wait(); /* y may be of the launch before */
+			}
 			hash += b.finish_tile(acc, tile, strip, lane);
 		}
 	}
 	if (SPLIT > 1) {
+		dependents_wait();
 		hash += b.finish_split();
 	}
 	mark_end(a.stamp, mark, hash);
 }
 
+/* One block to an SM: 16 warps, each thread may have 128 registers. */
 #define BULK(steps, chunk, split)                                                                  \
-	KERNEL(THREADS, 1) void bulk_k##steps##_c##chunk##_s##split(gemm_cuda_args a)              \
+	KERNEL(512, 1) void bulk_k##steps##_c##chunk##_s##split(gemm_cuda_args a)                  \
 	{                                                                                          \
-		mma_bulk<steps, chunk, split>(a);                                                  \
+		mma_bulk<15, steps, chunk, split>(a);                                           \
+	}
+/* Two, so that the next launch's is there before this one's ends. */
+#define PAIR(warps, steps, chunk, split)                                                           \
+	KERNEL((warps + 1) * 32, 2)                                                                \
+	void pair_k##steps##_c##chunk##_s##split(gemm_cuda_args a)                                 \
+	{                                                                                          \
+		mma_bulk<warps, steps, chunk, split>(a);                                           \
 	}
 
 BULK(5, 5, 1)
@@ -466,14 +507,16 @@ BULK(12, 4, 2)
 BULK(6, 3, 4)
 BULK(9, 5, 4)
 BULK(12, 6, 4)
+PAIR(7, 10, 5, 2)
+PAIR(8, 6, 6, 8)
 
 /*
  * The read-only ceiling with bulk copies of PIECE bytes, WARPS of them issuing, each with its own
- * ring of 131072 / PIECE / WARPS stages.
+ * ring of RING / PIECE / WARPS stages.
  */
-template <u32 PIECE, u32 WARPS> DEVICE void read_ring(const gemm_cuda_span &s)
+template <u32 PIECE, u32 WARPS, u32 RING> DEVICE void read_ring(const gemm_cuda_span &s)
 {
-	enum : u32 { STAGES = 131072 / PIECE / WARPS };
+	enum : u32 { STAGES = RING / PIECE / WARPS };
 	extern __shared__ __attribute__((aligned(128))) unsigned char smem[];
 	block_mark mark = mark_begin(s.stamp);
 	u32 warp = tid() / 32;
@@ -522,11 +565,12 @@ template <u32 PIECE, u32 WARPS> DEVICE void read_ring(const gemm_cuda_span &s)
 	mark_end(s.stamp, mark, 0);
 }
 
-#define READ(piece, warps)                                                                         \
-	KERNEL(warps * 32, 1) void read_p##piece##_w##warps(gemm_cuda_span s)                      \
+#define READ(name, piece, warps, ring)                                                             \
+	KERNEL(warps * 32, 1) void name(gemm_cuda_span s)                                          \
 	{                                                                                          \
-		read_ring<piece, warps>(s);                                                        \
+		read_ring<piece, warps, ring>(s);                                                  \
 	}
 
-READ(8192, 4)
-READ(16384, 4)
+READ(read_p8192_w4, 8192, 4, 131072)
+READ(read_p16384_w4, 16384, 4, 131072)
+READ(read_pair_p16384_w2, 16384, 2, 98304)

@@ -77,17 +77,31 @@ struct gemm_cuda_times gemm_cuda_sum(const struct gemm_cuda_stamp *s)
 		.module = GEMM_CUDA_GEMM80, .m = mt, .n = 16, .k = 512, .warps = 8, .depth = d,    \
 		.x_global = true                                                                   \
 	}
-#define BULK_AS(suffix, steps, chunk, s, a, d)                                                     \
+#define BULK_AS(suffix, steps, chunk, s, a, d, r)                                                  \
 	{                                                                                          \
 		.name = "bulk_k" #steps "_c" #chunk "_s" #s suffix,                                \
 		.entry = "bulk_k" #steps "_c" #chunk "_s" #s, .family = GEMM_CUDA_BULK,            \
 		.module = GEMM_CUDA_GEMM90, .m = 16, .n = 8, .k = (chunk)*480, .warps = 16,        \
-		.depth = steps, .split = s, .ahead = a, .dependent = d                             \
+		.depth = steps, .split = s, .ahead = a, .dependent = d, .x_ready = r               \
 	}
 #define BULK(steps, chunk, s)                                                                      \
-	BULK_AS("", steps, chunk, s, false, false), BULK_AS("_a", steps, chunk, s, true, false),   \
-		BULK_AS("_d", steps, chunk, s, false, true),                                       \
-		BULK_AS("_ad", steps, chunk, s, true, true)
+	BULK_AS("", steps, chunk, s, false, false, false),                                         \
+		BULK_AS("_a", steps, chunk, s, true, false, false),                                \
+		BULK_AS("_d", steps, chunk, s, false, true, false),                                \
+		BULK_AS("_ad", steps, chunk, s, true, true, false),                                \
+		BULK_AS("_r", steps, chunk, s, false, true, true)
+#define PAIR_AS(suffix, w, steps, chunk, s, l, f, r)                                               \
+	{                                                                                          \
+		.name = "pair_k" #steps "_c" #chunk "_s" #s suffix,                                \
+		.entry = "pair_k" #steps "_c" #chunk "_s" #s, .family = GEMM_CUDA_BULK,            \
+		.module = GEMM_CUDA_GEMM90, .m = 16, .n = 8, .k = (chunk)*32 * (w),                \
+		.warps = w + 1, .depth = steps, .split = s, .ahead = true, .dependent = true,      \
+		.x_ready = r, .pair = true, .late = l, .fetch = f                                  \
+	}
+#define PAIR(w, steps, chunk, s, f)                                                                \
+	PAIR_AS("_d70", w, steps, chunk, s, 70, f, false),                                         \
+		PAIR_AS("_r70", w, steps, chunk, s, 70, f, true),                                  \
+		PAIR_AS("_r100", w, steps, chunk, s, 100, f, true)
 
 static const struct gemm_cuda_kernel kernels[] = {
 	{.name = "naive",
@@ -135,6 +149,8 @@ static const struct gemm_cuda_kernel kernels[] = {
 	BULK(6, 3, 4),
 	BULK(9, 5, 4),
 	BULK(12, 6, 4),
+	PAIR(7, 10, 5, 2, 0),
+	PAIR(8, 6, 6, 8, 1),
 	{.name = NULL},
 };
 
@@ -185,34 +201,43 @@ static bool plan_mma(const struct gemm_cuda_kernel *k, const struct gemm_cuda_de
 static bool plan_bulk(const struct gemm_cuda_kernel *k, const struct gemm_cuda_device *d,
 	uint32_t m, uint32_t n, uint32_t kk, uint32_t clusters, struct gemm_cuda_plan *ret)
 {
-	enum { MAX_STAGES = 15, MIN_STAGES = 3, WARPS = 15, OUTS = 128 };
+	enum { MAX_STAGES = 15, MIN_STAGES = 3, OUTS = 128, RESERVED = 1024 };
+	const uint32_t warps = k->warps - 1u, group = warps * 32;
 	const uint32_t groups = clusters ? clusters : d->sms / k->split;
+	/* Of what an SM has, the driver takes some for each block. */
+	const uint32_t room = k->pair ? (d->shared + RESERVED) / 2 - RESERVED : d->shared;
 	const uint32_t slice = (kk / 32 + k->split - 1u) / k->split * 32;
-	const uint32_t chunks = (k->depth * 480u + k->k - 1) / k->k;
+	const uint32_t chunks = (k->depth * group + k->k - 1) / k->k;
 	const uint32_t stage = (up(k->k * 2u, 128) + 64) * 8;
 	const uint32_t rows = n / groups, rest = n % groups;
 
-	if (m > k->m || kk % 32 || slice > k->depth * 480u || kk <= slice * (k->split - 1u) ||
+	if (m > k->m || kk % 32 || slice > k->depth * group || kk <= slice * (k->split - 1u) ||
 		kk - slice * (k->split - 1u) <= (chunks - 1) * k->k) {
 		return false;
 	}
 	ret->tiles = (rows + (rest > 0) + 7) / 8;
-	uint32_t used = 384 + 2 * WARPS * (OUTS + 4) * 4;
+	uint32_t used = 384 + 2 * warps * (OUTS + 4) * 4;
 
 	if (k->split > 1) {
 		used += k->split * ((ret->tiles + k->split - 1) / k->split * OUTS * 4);
 	}
 	used = up(used, 128);
-	if (used + MIN_STAGES * stage > d->shared) {
+	if (used + MIN_STAGES * stage > room) {
 		return false;
 	}
-	uint32_t stages = (d->shared - used) / stage;
+	uint32_t stages = (room - used) / stage;
 
 	ret->stages = stages < MAX_STAGES ? stages : MAX_STAGES;
 	ret->shared = used + ret->stages * stage;
 	/* 72 KiB on their way suffice; more only make the last ones wait for one another. */
-	ret->window = (72 * 1024 + stage / 2) / stage;
+	const uint32_t window = (72 * 1024 + stage / 2) / stage;
+
+	ret->window = window < ret->stages ? window : ret->stages;
 	ret->ahead = k->ahead && ret->stages > ret->window ? ret->stages : ret->window;
+	const uint32_t total = ret->tiles * chunks, late = k->late * 1024u / stage;
+
+	ret->fetch = k->fetch;
+	ret->launch_at = k->pair && late < total ? total - late : 0;
 	ret->rows = rows;
 	ret->rest = rest;
 	ret->tile_rows = rows / ret->tiles;
@@ -330,6 +355,8 @@ static const struct gemm_cuda_read reads[] = {
 	{"read_p8192_w4", "read_p8192_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, false},
 	{"read_p16384_w4", "read_p16384_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, false},
 	{"read_p16384_w4_d", "read_p16384_w4", GEMM_CUDA_GEMM90, 128, 1, 1024 + 131072, true},
+	{"read_pair_p16384_w2_d", "read_pair_p16384_w2", GEMM_CUDA_GEMM90, 64, 1, 1024 + 98304,
+		true},
 	{NULL, NULL, GEMM_CUDA_PROBE, 0, 0, 0, false},
 };
 

@@ -63,6 +63,10 @@ struct gemm_cuda_kernel {
 	bool x_global;  /* x from L1 instead of shared memory */
 	bool ahead;     /* bulk: the whole ring is filled at the start, while x comes */
 	bool dependent; /* bulk: begins while the launch before ends; not where layers are timed */
+	bool x_ready;   /* dependent: for an x that the launch before does not make */
+	bool pair;      /* bulk: two blocks fit an SM, this launch's and the next one's */
+	uint16_t late;  /* pair: KiB that a block has still to ask for when the next may begin */
+	uint16_t fetch; /* pair: stages that come into L2 while x is waited for */
 };
 
 /* All of them, ended by a NULL name. */
@@ -79,7 +83,8 @@ struct gemm_cuda_device {
 
 struct gemm_cuda_plan {
 	uint32_t grid_x, grid_y, threads, cluster, shared, stages;
-	uint32_t rows, rest, tiles, tile_rows, tile_more, window, ahead; /* as in gemm_cuda_args */
+	uint32_t rows, rest, tiles, tile_rows, tile_more, window, ahead, fetch,
+		launch_at; /* as in gemm_cuda_args */
 };
 
 /*
@@ -95,8 +100,8 @@ bool gemm_cuda_plan(const struct gemm_cuda_kernel *k, const struct gemm_cuda_dev
 /*
  * The kernels that suit the shape on D, most promising first: what is launched where nobody has
  * tuned, and what to fall back on when the driver refuses a module. Never a wrong one or one
- * that is another's with another start (AHEAD, DEPENDENT), and always at least one. Returns how
- * many of them (at most MAX) RET got.
+ * that is another's with another start (AHEAD, DEPENDENT) or for dependent launches only, and
+ * always at least one. Returns how many of them (at most MAX) RET got.
  */
 size_t gemm_cuda_rank(const struct gemm_cuda_device *d, enum gemm_dtype dtype, uint32_t m,
 	uint32_t n, uint32_t k, bool vec, const struct gemm_cuda_kernel **ret, size_t max);

@@ -35,6 +35,8 @@ static const struct {
 	{16, 28672, 8192},
 	{16, 4096, 12288},
 	{16, 14336, 4096},
+	{16, 4096, 41000}, /* sums of so many rows leave a pair's ring three stages */
+	{16, 2304, 151936},
 	{5, 13, 7},
 	{16, 2080, 1},
 };
@@ -127,6 +129,11 @@ static void every_plan_fits_and_covers_the_rows(void **state)
 				assert_true(p.shared <= devices[d].shared);
 				assert_in_range(p.threads, 32, 1024);
 				assert_true(p.grid_x > 0 && p.grid_y > 0);
+				/* Two blocks of a pair, with what the driver keeps of each. */
+				assert_true(!c->pair ||
+					    2 * (p.shared + 1024) <= devices[d].shared + 1024);
+				assert_true(!c->pair || c->dependent);
+				assert_true(c->dependent || !c->x_ready);
 				if (c->family == GEMM_CUDA_BULK) {
 					assert_true(p.stages >= 3 && p.window >= 2 &&
 						    p.window <= p.stages);
