@@ -184,8 +184,8 @@ template <u32 WARPS, u32 STEPS, u32 STEP_CHUNK, u32 SPLIT> struct bulk {
 		/* A row in a stage; two rows' 64 bytes fill all banks. */
 		PITCH = (CHUNK * 2 + 127) / 128 * 128 + 64,
 		STAGE = PITCH * 8,
-		OUTS = 128,            /* sums of a tile: 16 × 8 */
-		SUM_STRIDE = OUTS + 4, /* of a warp; 4 to spare the banks */
+		OUTS = 128,                        /* sums of a tile: 16 × 8 */
+		SUM_STRIDE = OUTS + 4,             /* of a warp; 4 to spare the banks */
 		ADDERS = GROUP < 2 * OUTS ? 1 : 2, /* threads that add up one output */
 		SUMS = WARPS * SUM_STRIDE * 4,
 	};
@@ -488,7 +488,7 @@ DEVICE void mma_bulk(const gemm_cuda_args &a)
 #define BULK(steps, chunk, split)                                                                  \
 	KERNEL(512, 1) void bulk_k##steps##_c##chunk##_s##split(gemm_cuda_args a)                  \
 	{                                                                                          \
-		mma_bulk<15, steps, chunk, split>(a);                                           \
+		mma_bulk<15, steps, chunk, split>(a);                                              \
 	}
 /* Two, so that the next launch's is there before this one's ends. */
 #define PAIR(warps, steps, chunk, split)                                                           \
