@@ -247,7 +247,8 @@ keys q
 sane 0 'quit'
 
 say 'the baseline of before, and a study'
-"$BARSCOPE" study new e2e --change 'the BIOS' --store "$dir/store.db" >/dev/null || bad 'a study'
+"$BARSCOPE" study new e2e --change 'the BIOS' --restarts 1 --warmup 0 --store "$dir/store.db" \
+    -- --script "$dir/s" --seconds 1 >/dev/null || bad 'a study'
 run
 expect 4000 'baseline p50 9' 'the baseline comes back by itself'
 expect_state 10000 'study e2e: 0 of 8 boots, S' 'the study, once what changed was said'
@@ -263,8 +264,9 @@ say 'the next step leaves the screen'
 keys S
 expect 1500 '─ Study e2e' 'its next step'
 keys y
-expect 5000 '^barscope study run e2e' 'the study is run'
-expect 20000 '^status=3$' 'it wants to be told the side'
+expect 5000 '^barscope study run e2e --side A' 'the study is run, for the side that the plan says'
+expect 60000 '^this boot is filed as A: measured' 'the boot is measured'
+expect 20000 '^status=0$' 'and filed'
 
 say 'SIGTERM'
 run
