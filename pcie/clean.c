@@ -317,8 +317,9 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	lead = lead > 0 ? lead : marks(c, s, n);
 
 	s += lead;
-	while (c->traits.flat) {
-		size_t len = (size_t)(stop - s), at = clean_flat_seam(c->traits.flat, s, len);
+	unsigned flat = c->traits.flat ? clean_flat_kind(c->traits.flat, s, (size_t)(stop - s)) : 0;
+	while (flat) {
+		size_t len = (size_t)(stop - s), at = clean_flat_seam(flat, s, len);
 		if (at == len) {
 			break;
 		}

@@ -95,19 +95,24 @@ static bool has_seams(enum clean_flat flat, const char *s, size_t n)
 	return count >= SEAMS;
 }
 
-size_t clean_flat_seam(unsigned flat, const char *s, size_t n)
+size_t clean_flat_seam(unsigned kind, const char *s, size_t n)
 {
-	size_t at = n;
-	flat &= is_stamp(s) ? FLAT_STAMPS : ~0U; /* who speaks stands behind it */
+	return find_seam((enum clean_flat)kind, s, n, 0);
+}
+
+unsigned clean_flat_kind(unsigned flat, const char *s, size_t n)
+{
 	size_t indent = strspn(s, " \t");
-	for (unsigned bit = FLAT_STAMPS; bit <= FLAT_LISTING && at == n; bit <<= 1) {
+	flat &= is_stamp(s + indent) ? FLAT_STAMPS : ~0U; /* who speaks stands behind it */
+	for (unsigned bit = FLAT_STAMPS; bit <= FLAT_LISTING; bit <<= 1) {
 		enum clean_flat kind = (enum clean_flat)bit;
 		/* somebody's sentence may have a word or two */
-		bool part = flat & bit && (is_seam(kind, s + indent, n - MIN(indent, n), 0) ||
-						  has_seams(kind, s, n));
-		at = part ? find_seam(kind, s, n, 0) : n;
+		if ((flat & bit) && (is_seam(kind, s + indent, n - MIN(indent, n), 0) ||
+					    has_seams(kind, s, n))) {
+			return bit;
+		}
 	}
-	return at;
+	return 0;
 }
 
 /* The first bytes of a line, with a blank for each non-breaking one; returns how many that makes.

@@ -59,8 +59,10 @@ size_t clean_grep_number(const char *s, size_t n, unsigned *ret);
 bool clean_hunk(const char *s, size_t n, unsigned *ret_before, unsigned *ret_after);
 
 unsigned clean_find_flat(const char *s, size_t len);
-/* Where the second line of the paragraph S (s[n] is NUL) of one of the kinds FLAT begins, or N. */
-size_t clean_flat_seam(unsigned flat, const char *s, size_t n);
+/* Which of the kinds FLAT the line S (s[n] is NUL) is; 0: it is no paragraph. */
+unsigned clean_flat_kind(unsigned flat, const char *s, size_t n);
+/* Where the second line of the paragraph S of that kind begins, or N. */
+size_t clean_flat_seam(unsigned kind, const char *s, size_t n);
 
 void clean_find_traits(const char *s, size_t len, struct clean_traits *t);
 /* To OUT, which has room for LEN bytes; returns how many. */
