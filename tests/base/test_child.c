@@ -85,6 +85,7 @@ static void what_came_before_the_deadline_counts(void **state)
 	assert_int_equal(child_read_some(&c, buf + 1, 6, clock_ns(), &have), -ETIMEDOUT);
 	assert_int_equal(have, 2);
 	assert_string_equal(buf, "one");
+	assert_int_equal(child_read(&c, buf, 1, clock_ns()), -ETIMEDOUT);
 	assert_int_equal(child_read_some(&c, buf, 6, clock_ns() + 20000000, &have), -ETIMEDOUT);
 	assert_int_equal(have, 0);
 	child_end(&c, true);
