@@ -153,7 +153,7 @@ static void print_alone(struct text *out, const struct cmd_tune_result *r)
 		own->p50_ns / read->p50_ns);
 }
 
-/* Where no launch makes the next one's x, as q, k and v or gate and up do not. */
+/* Where x was complete before the launch before began, as in this benchmark: it is one for all. */
 static void print_ready(struct text *out, const struct cmd_tune_result *r)
 {
 	const struct stress_tune_row *own = fastest(r, STRESS_TUNE_OWN, "", READY),
@@ -163,7 +163,8 @@ static void print_ready(struct text *out, const struct cmd_tune_result *r)
 	if (!own || !read) {
 		return;
 	}
-	text_addf(out, "where x is not of the launch before: own %.2f us (%s), %.3f of the floor",
+	text_addf(out,
+		"where x was there before the launch before began: own %.2f us (%s), %.3f of the floor",
 		own->p50_ns / 1000, own->name, own->p50_ns / read->p50_ns);
 	if (library) {
 		text_addf(out, ", %.3f of cuBLASLt's best", own->p50_ns / library->p50_ns);
@@ -279,8 +280,8 @@ static void print_ladder(
 		{"warps over rows", fastest(r, STRESS_TUNE_OWN, "gemv", ANY)},
 		{"tensor cores, cp.async ring", fastest(r, STRESS_TUNE_OWN, "mma", ANY)},
 		{"tensor cores, bulk copies", fastest(r, STRESS_TUNE_OWN, "bulk", ALONE)},
-		{"the same, dependent launch", fastest(r, STRESS_TUNE_OWN, "", DEPENDENT)},
-		{"x not of the launch before", fastest(r, STRESS_TUNE_OWN, "", READY)},
+		{"tensor cores, dependent launch", fastest(r, STRESS_TUNE_OWN, "", DEPENDENT)},
+		{"the same, x there before", fastest(r, STRESS_TUNE_OWN, "", READY)},
 		{"own best, bias and ReLU fused", fastest(r, STRESS_TUNE_OWN, "", FUSED)},
 		{"the floor: reading alone", fastest(r, STRESS_TUNE_READ, "", ANY)},
 	};

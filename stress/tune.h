@@ -46,7 +46,7 @@ struct stress_tune_row {
 	bool cached;      /* LIBRARY: the algorithm is an earlier search's */
 	uint64_t algo[8]; /* LIBRARY: cublasLtMatmulAlgo_t */
 	bool dependent;   /* each launch begins while the one before ends */
-	bool x_ready;     /* and takes x at once, which must not be of the one before */
+	bool x_ready;     /* and takes x at once, complete before the one before began */
 	uint32_t rounds;
 	double p99_ns;       /* 0: too few rounds to name it */
 	double p50_ns, band; /* of a launch within a graph; (p95 − p5) / 2 / p50 */

@@ -38,7 +38,7 @@ struct gemm_cuda_args {
 	uint32_t ahead;     /* but at the start so many, while x comes; at least WINDOW */
 	uint32_t fetch;     /* bulk: stages after the ring's that come into L2 at the start */
 	uint32_t launch_at; /* bulk: the next launch may begin when so many have been asked for */
-	uint32_t x_ready;   /* bulk: x is not of the launch before: only y waits for its end */
+	uint32_t x_ready;   /* bulk: x was complete before the launch before began: only y waits */
 };
 
 /* The read-only loops, the checksum and the patterns. */

@@ -11,11 +11,10 @@
  * The pairs leave an SM room for two blocks. With dependent launch the next launch's block is
  * there, and its ring filled, before this one's ends, so that the memory is never idle: between
  * the end of a launch and the next one's first product lie 0.5 us until griddepcontrol.wait lets
- * go, and 1 to 3 us until x is here through a memory that W keeps busy. Where x is not of the
- * launch before (a.x_ready), only the outputs wait, and all of that is hidden.
- *
- * Here W's 8 rows are the second operand of mma.m16n8k16 and x's 16 rows the first; which lane
- * holds what is as in mma.h, with x's row g + 8 in place of W's.
+ * go, and 1 to 3 us until x is here through a memory that W keeps busy. Where x was complete
+ * before the launch before began (a.x_ready), only the outputs wait, and all of that is hidden.
+ * That the launch before does not write x is not enough: it lets this one begin without waiting
+ * itself.
  */
 #include "kernels/cuda/dev.h"
 #include "kernels/cuda/mma.h"

@@ -63,7 +63,7 @@ struct gemm_cuda_kernel {
 	bool x_global;  /* x from L1 instead of shared memory */
 	bool ahead;     /* bulk: the whole ring is filled at the start, while x comes */
 	bool dependent; /* bulk: begins while the launch before ends; not where layers are timed */
-	bool x_ready;   /* dependent: for an x that the launch before does not make */
+	bool x_ready;   /* dependent: for an x that was complete before the launch before began */
 	bool pair;      /* bulk: two blocks fit an SM, this launch's and the next one's */
 	uint16_t late;  /* pair: KiB that a block has still to ask for when the next may begin */
 	uint16_t fetch; /* pair: stages that come into L2 while x is waited for */

@@ -86,6 +86,22 @@ static void modules_ask_for_the_lowest_version_and_target(void **state)
 	}
 }
 
+/* What gemm90.cu lays out in shared memory, and the stages that a block has. */
+static void check_bulk(const struct gemm_cuda_kernel *c, const struct gemm_cuda_plan *p)
+{
+	const uint32_t warps = c->warps - 1u, pitch = (c->k * 2u + 127) / 128 * 128 + 64;
+	const uint32_t own = (p->tiles + p->cluster - 1) / p->cluster * 512;
+	const uint32_t head = 384 + 2 * warps * 132 * 4 + (p->cluster > 1 ? p->cluster * own : 0);
+	const uint32_t chunks = (c->depth * warps * 32 + c->k - 1) / c->k;
+
+	assert_int_equal(p->shared, (head + 127) / 128 * 128 + p->stages * pitch * 8);
+	assert_true(p->launch_at <= p->tiles * chunks);
+	assert_true(p->stages >= 3 && p->stages <= 15);
+	assert_true(p->window >= 2 && p->window <= p->stages);
+	assert_true(p->ahead >= p->window && p->ahead <= p->stages);
+	assert_int_equal(p->grid_x % p->cluster, 0);
+}
+
 /* Which block's stretch holds row N, by the formulas of mma.h and gemm90.cu. */
 static void count_rows(const struct gemm_cuda_plan *p, uint32_t groups, uint32_t n)
 {
@@ -135,10 +151,7 @@ static void every_plan_fits_and_covers_the_rows(void **state)
 				assert_true(!c->pair || c->dependent);
 				assert_true(c->dependent || !c->x_ready);
 				if (c->family == GEMM_CUDA_BULK) {
-					assert_true(p.stages >= 3 && p.window >= 2 &&
-						    p.window <= p.stages);
-					assert_true(p.ahead >= p.window && p.ahead <= p.stages);
-					assert_int_equal(p.grid_x % p.cluster, 0);
+					check_bulk(c, &p);
 					count_rows(&p, p.grid_x / p.cluster, n);
 				} else if (c->family == GEMM_CUDA_MMA) {
 					count_rows(&p, p.grid_x, n);
