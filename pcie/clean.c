@@ -25,6 +25,7 @@ struct cleaner {
 	char *decoded;        /* the input, where it had to be decoded as a whole */
 	uint32_t number;
 	unsigned listed;        /* the number that stood before a line last, in a numbered text */
+	unsigned grepped;       /* … and grep's */
 	unsigned before, after; /* lines of either side that a hunk of a diff still has */
 	bool gap;               /* the line before was empty */
 	bool inside;            /* of a line that is longer than RAW_MAX */
@@ -117,23 +118,53 @@ size_t clean_grep_number(const char *s, size_t n, unsigned *ret)
 	for (*ret = 0; i < n && i < 7 && clean_is_digit(s[i]); i++) {
 		*ret = *ret * 10 + (unsigned)(s[i] - '0');
 	}
-	return i > 0 && i < n && (s[i] == ':' || s[i] == '-') ? i + 1 : 0;
+	return i > 0 && s[0] != '0' && i < n && (s[i] == ':' || s[i] == '-') ? i + 1 : 0;
 }
 
-/* "12:01.0 VGA" is an address, "12:01:00.0 VGA" has one behind a number. S ends in a NUL. */
-static size_t grep_mark(const char *s, size_t n)
+/* The start of the line that comes next, without its quote marks; its bytes, which are few. */
+static size_t peek(const struct cleaner *c, const char **ret)
+{
+	size_t len = MIN((size_t)(c->end - c->at), (size_t)NUMBER_MAX);
+	const char *nl = memchr(c->at, '\n', len);
+	len = nl ? (size_t)(nl - c->at) : len;
+	size_t quote = clean_quote_marks(c->at, len);
+	*ret = c->at + quote;
+	return len - quote;
+}
+
+/* Is NUMBER, which stands like a domain before an address, one of a run of grep's? */
+static bool is_in_run(const struct cleaner *c, unsigned number)
+{
+	const char *next;
+	unsigned after;
+	if (number == c->grepped + 1) {
+		return true;
+	}
+	size_t n = peek(c, &next), used = clean_grep_number(next, n, &after);
+	return used > 0 && next[used - 1] == '-' && after == number + 1;
+}
+
+/*
+ * "12:01.0 VGA" is an address, "12:01:00.0 VGA" has one behind a number, and "10000:e1:00.0"
+ * has a domain unless the lines around count on. S ends in a NUL.
+ */
+static size_t grep_mark(struct cleaner *c, const char *s, size_t n)
 {
 	struct pcie_addr a;
 	unsigned number;
 	size_t used = clean_grep_number(s, n, &number);
-	if (used == 0 || s[used] == ' ' || s[used - 1] == '-') {
-		return used && s[used - 1] == '-' ? used : 0;
+	if (used > 0 && s[used - 1] == ':') {
+		bool whole = pcie_addr_scan(s, &a) > 0, behind = pcie_addr_scan(s + used, &a) > 0;
+		if (s[used] == ' ' || (whole && !(behind && is_in_run(c, number)))) {
+			used = 0;
+		}
 	}
-	return pcie_addr_scan(s + used, &a) > 0 || pcie_addr_scan(s, &a) <= 0 ? used : 0;
+	c->grepped = used > 0 ? number : 0;
+	return used;
 }
 
 /* Bullets, the marks of diff, and line numbers of grep -n and cat -n. S ends in a NUL. */
-static size_t list_marks(const char *s, size_t n, bool grep)
+static size_t list_marks(struct cleaner *c, const char *s, size_t n)
 {
 	size_t i = 0;
 	while (i < n && pcie_is_blank(s[i])) {
@@ -145,7 +176,7 @@ static size_t list_marks(const char *s, size_t n, bool grep)
 	if ((s[i] == '*' || s[i] == '-' || s[i] == '+') && pcie_is_blank(s[i + 1])) {
 		return i + 1 + (s[i + 1] == ' ');
 	}
-	size_t k = grep ? grep_mark(s + i, n - i) : 0;
+	size_t k = c->traits.grep ? grep_mark(c, s + i, n - i) : 0;
 	if (k > 0) {
 		return i + k;
 	}
@@ -203,11 +234,9 @@ static size_t list_number(struct cleaner *c, const char *s, size_t n)
 		return 0;
 	}
 	if (number != c->listed + 1) {
-		size_t len = MIN((size_t)(c->end - c->at), (size_t)NUMBER_MAX);
-		const char *nl = memchr(c->at, '\n', len);
-		len = nl ? (size_t)(nl - c->at) : len;
-		size_t quote = clean_quote_marks(c->at, len);
-		if (number <= c->listed || !clean_line_number(c->at + quote, len - quote, &next) ||
+		const char *line;
+		size_t len = peek(c, &line);
+		if (number <= c->listed || !clean_line_number(line, len, &next) ||
 			next != number + 1) {
 			return 0;
 		}
@@ -245,7 +274,7 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 		at += list_number(c, s + at, n - at);
 		at += clean_quote_marks(s + at, n - at);
 	}
-	size_t list = list_marks(s + at, n - at, t->grep);
+	size_t list = list_marks(c, s + at, n - at);
 	if (list > 0) {
 		at += list;
 		at += clean_quote_marks(s + at, n - at);

@@ -108,11 +108,15 @@ static bool is_numbered(const char *s, size_t len)
 	return up >= 8 ? other <= up / 4 : up >= 3 && other == 0 && bare <= up / 3;
 }
 
-/* Two lines or more follow each other by the numbers of grep -n with its context. */
+/*
+ * Two lines or more follow each other by the numbers of grep -n with its context. A run
+ * without a line that matched is a list: "1- first".
+ */
 static bool has_grep_numbers(const char *s, size_t len)
 {
 	const char *end = s + len;
-	unsigned last = 0, pairs = 0, number;
+	unsigned last = 0, pairs = 0, waiting = 0, number;
+	bool matched = false;
 	char sign = '\0';
 
 	for (int i = 0; i < 256 && s < end && pairs < 2; i++) {
@@ -120,7 +124,14 @@ static bool has_grep_numbers(const char *s, size_t len)
 		size_t n = (size_t)((nl ? nl : end) - s), quote = clean_quote_marks(s, n);
 		size_t used = clean_grep_number(s + quote, n - quote, &number);
 		char is = used ? s[quote + used - 1] : '\0';
-		pairs += used && sign && number == last + 1 && (is == '-' || sign == '-');
+		bool next = used && sign && number == last + 1;
+		waiting = next ? waiting + (is == '-' || sign == '-') : 0;
+		matched = (next && matched) ||
+			  (is == ':' && n > quote + used && s[quote + used] != ' ');
+		if (matched) {
+			pairs += waiting;
+			waiting = 0;
+		}
 		sign = is;
 		last = number;
 		s += n + 1;

@@ -97,6 +97,18 @@ static const struct {
 	{"1204:2d:00.0 VGA\n1205-\tRegion 1\n1206-Region 2\n1207:2d:00.1 Audio",
 		"2d:00.0 VGA|\tRegion 1|Region 2|2d:00.1 Audio"},
 	{"1204:2d:00.0 VGA\n1204:2e:00.0 VGA", "1204:2d:00.0 VGA|1204:2e:00.0 VGA"},
+	/* a list is no grep, and no domain is a number */
+	{"1- first\n2- second\n3- third\n0001:01:00.0 VGA\n10000:e1:00.0 x\n1-a",
+		" first| second| third|0001:01:00.0 VGA|10000:e1:00.0 x|1-a"},
+	{"1- a\n2- b\n3- c\n\n10: 0c 00\n11- d\n12- e\n0009:01:00.0 VGA",
+		" a| b| c||10: 0c 00| d| e|0009:01:00.0 VGA"},
+	{"12:01:00.0 VGA\n13-\tx\n14-y\n\n0000:00:00.0 Host\n0001:01:00.0 VGA\n"
+	 "10000:e1:00.0 x\n10001:e1:00.0 y",
+		"01:00.0 VGA|\tx|y||0000:00:00.0 Host|0001:01:00.0 VGA|10000:e1:00.0 x|"
+		"10001:e1:00.0 y"},
+	{"1202-x\n1203-y\n1204:2d:00.0 VGA\n1205:2d:00.1 Audio\n1206:0000:2d:00.2 USB\n--\n"
+	 "> 1304:2e:00.0 VGA\n> 1305-z",
+		"x|y|2d:00.0 VGA|2d:00.1 Audio|0000:2d:00.2 USB|--|2e:00.0 VGA|z"},
 	{"so:\n  7  [ 0.1] a\n  8  [ 0.2] b\n  9  [ 0.3] c", "so:| [ 0.1] a| [ 0.2] b| [ 0.3] c"},
 	{"  7  a\n  8  b\n 64  c", "  7  a|  8  b| 64  c"},
 	{"@@ -1,3 +1,3 @@\n 01:00.0 VGA\n-\tRegion 1\n+\tRegion 2\n - item\n- item",
