@@ -27,6 +27,7 @@ struct cleaner {
 	unsigned listed;        /* the number that stood before a line last, in a numbered text */
 	unsigned grepped;       /* … and grep's */
 	unsigned before, after; /* lines of either side that a hunk of a diff still has */
+	bool quoted;            /* the hunk stands behind quote marks */
 	bool gap;               /* the line before was empty */
 	bool inside;            /* of a line that is longer than RAW_MAX */
 	size_t used, size;
@@ -284,28 +285,37 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 
 /*
  * The mark of a line in a hunk of diff -u, and quoting before it: its bytes. *RET_GONE: the
- * diff takes the line away, and the text has what stands there now.
+ * diff takes the line away, and the text has what stands there now. A line that the hunk
+ * cannot have ends it: it was cut, or folded, and what follows is no diff any more.
  */
 static size_t hunk_mark(struct cleaner *c, const char *s, size_t n, bool *ret_gone)
 {
 	size_t at = n > 0 && may_be_mark(s[0]) ? clean_quote_marks(s, n) : 0;
-	bool old = false, new = false;
 
 	*ret_gone = false;
-	if (at < n && s[at] == '@') {
-		if (clean_hunk(s + at, n - at, &c->before, &c->after) && c->after == 0) {
-			c->before = 0; /* nothing came in its place */
-		}
+	if (at < n && s[at] == '@' && clean_hunk(s + at, n - at, &c->before, &c->after)) {
+		c->before = c->after > 0 ? c->before : 0; /* or nothing came in its place */
+		c->quoted = at > 0;
 		return 0;
 	}
-	if (at < n && (c->before > 0 || c->after > 0)) {
-		old = s[at] == '-' || s[at] == ' ';
-		new = s[at] == '+' || s[at] == ' ';
+	if (c->before == 0 && c->after == 0) {
+		return 0;
 	}
-	c->before -= old && c->before > 0;
-	c->after -= new && c->after > 0;
+	/* the blank of an empty line is lost on the way; "\ No newline at end of file" */
+	char mark = at < n ? s[at] : ' ';
+	if (mark == '\\' || (at == n && c->traits.doubled)) {
+		return 0;
+	}
+	bool old = mark == '-' || mark == ' ', new = mark == '+' || mark == ' ';
+	if (c->quoted != (at > 0) || (!old && !new) || (old && c->before == 0) ||
+		(new && c->after == 0)) {
+		c->before = c->after = 0;
+		return 0;
+	}
+	c->before -= old;
+	c->after -= new;
 	*ret_gone = old && !new;
-	return old || new ? at + 1 : 0;
+	return at + (at < n);
 }
 
 /* Notes a line as it is; its trailing blanks go, S ends in a NUL at STOP. */
@@ -341,6 +351,7 @@ static void emit(struct cleaner *c, char *s, size_t n)
 	size_t lead = hunk_mark(c, s, n, &gone);
 	if (gone) {
 		c->c.diff = true;
+		c->gap = false; /* the empty line behind it goes too */
 		return;
 	}
 	lead = lead > 0 ? lead : marks(c, s, n);
