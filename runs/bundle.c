@@ -89,21 +89,26 @@ static int mask_run(struct runs_store *s, int64_t id, struct why *why)
 {
 	struct runs_db *db = runs_store_db(s);
 	_cleanup_rows_ struct runs_rows *q = NULL;
-	struct js *env = NULL;
 	int r = runs_db_query(db, &q, why, "SELECT env, why FROM main.runs WHERE id = ?", "i", id);
 	if (!r) {
 		r = runs_rows_next(q, why);
 	}
-	if (r <= 0 || js_parse(runs_rows_text(q, 0), strlen(runs_rows_text(q, 0)), &env, NULL)) {
-		return r < 0 ? r : 0; /* no JSON: nobody reads it */
+	if (r <= 0) {
+		return r;
 	}
-	runs_env_mask(env);
-	_cleanup_free_ char *text = js_text_compact(env);
-	js_free(env);
+	struct js *env = NULL;
+	_cleanup_free_ char *text = NULL;
+	if (!js_parse(runs_rows_text(q, 0), strlen(runs_rows_text(q, 0)), &env, NULL)) {
+		runs_env_mask(env);
+		text = js_text_compact(env);
+		js_free(env);
+	}
+	/* What is no object nobody can read, and so nobody mask. */
+	const char *kept = text && *text == '{' ? text : "{}";
 	_cleanup_free_ char *reason =
 		pcie_mask_text(runs_rows_text(q, 1), strlen(runs_rows_text(q, 1)), NULL, NULL);
 	return runs_db_run(db, why, "UPDATE main.runs SET env = ?, why = ? WHERE id = ?", "ssi",
-		text, reason, id);
+		kept, reason, id);
 }
 
 /* Copies src's run OLD into S with all that belongs to it. */

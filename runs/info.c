@@ -10,6 +10,7 @@
 #include "base/gz.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "pcie/mask.h"
 #include "runs/env.h"
 
 static const char *const states[] = {
@@ -78,7 +79,10 @@ static void fill(struct runs_info *r, const struct runs_rows *q)
 	runs_rows_copy(q, 2, r->label, sizeof(r->label));
 	runs_rows_copy(q, 3, r->program, sizeof(r->program));
 	runs_rows_copy(q, 8, r->boot_id, sizeof(r->boot_id));
-	runs_rows_copy(q, 10, r->why, sizeof(r->why));
+	/* The kernel's last words, as an older version has kept them. */
+	_cleanup_free_ char *masked =
+		pcie_mask_text(runs_rows_text(q, 10), strlen(runs_rows_text(q, 10)), NULL, NULL);
+	text_copy(r->why, sizeof(r->why), masked);
 	runs_rows_copy(q, 11, r->backend, sizeof(r->backend));
 	runs_rows_copy(q, 12, r->device, sizeof(r->device));
 	runs_rows_copy(q, 13, r->kernel, sizeof(r->kernel));

@@ -46,23 +46,28 @@ static void it_is_masked_as_captures_are(void **state)
 	js_free(env);
 }
 
-/* A store with one run as a version that masked nothing has written it. */
-static void write_old(const struct place *p)
+static char *old_env(void)
+{
+	struct js *env = js_object();
+	js_set_str(env, "kernel", "6.1.0-test");
+	js_set_str(env, "cmdline", raw_cmdline);
+	char *text = js_text_compact(env);
+	js_free(env);
+	return text;
+}
+
+/* A store with one run as a version that masked nothing has written it, and that run's ENV. */
+static void write_old(const struct place *p, const char *env)
 {
 	struct runs_store *s = NULL;
 	struct why why = {""};
 	struct runs_info run = {.state = RUNS_RUNNING, .max_error = -1};
 	int64_t id;
-	struct js *env = js_object();
-	js_set_str(env, "kernel", "6.1.0-test");
-	js_set_str(env, "cmdline", raw_cmdline);
-	_cleanup_free_ char *text = js_text_compact(env);
-	js_free(env);
 	runs_write_uid(run.uid);
 	snprintf(run.label, sizeof(run.label), "old");
 	assert_int_equal(runs_store_open(p->store, RUNS_STORE_CREATE, &s, &why), 0);
 	assert_int_equal(runs_write_open(s, &why), 0);
-	assert_int_equal(runs_write_run(s, &run, text, &id, &why), 0);
+	assert_int_equal(runs_write_run(s, &run, env, &id, &why), 0);
 	assert_int_equal(runs_write_end(s, id, 1, RUNS_MACHINE_DOWN,
 				 "last words: nvme S/N: SN4711 root=/dev/x", &why),
 		0);
@@ -70,34 +75,64 @@ static void write_old(const struct place *p)
 	runs_store_close(s);
 }
 
+/* The bytes of an export of all that is in P's store, where LIST is what a reader is shown. */
+static char *export_old(const struct place *p, struct runs_list *list, size_t *ret_len)
+{
+	struct runs_store *s = NULL;
+	struct why why = {""};
+	char path[160], *bytes = NULL;
+	assert_int_equal(runs_store_open(p->store, RUNS_STORE_READ, &s, &why), 0);
+	assert_int_equal(runs_info_list(s, NULL, "", list, &why), 0);
+	assert_int_equal(list->n, 1);
+	runs_store_close(s);
+	snprintf(path, sizeof(path), "%s/one.barscope", p->dir);
+	assert_int_equal(runs_bundle_export(p->store, list, path, &why), 0);
+	assert_int_equal(file_read_all(path, 1 << 24, &bytes, ret_len, &why), 0);
+	assert_true(*ret_len > 4096);
+	return bytes;
+}
+
 static void old_stores_tell_nothing_either(void **state)
 {
 	const struct place *p = *state;
 	struct runs_store *s = NULL;
 	struct why why = {""};
-	struct runs_list list;
+	_cleanup_runs_ struct runs_list list = {0};
 	struct js *env = NULL;
-	write_old(p);
+	_cleanup_free_ char *old = old_env();
+	write_old(p, old);
+
+	size_t len;
+	_cleanup_free_ char *bytes = export_old(p, &list, &len);
+	assert_string_equal(list.run[0].why, "last words: nvme S/N: XXXXXX root=/dev/x");
+	assert_non_null(memmem(bytes, len, "pci=realloc", 11));
+	assert_non_null(memmem(bytes, len, "last words: nvme S/N: XXXXXX", 28));
+	assert_no_secret(bytes, len);
 
 	assert_int_equal(runs_store_open(p->store, RUNS_STORE_READ, &s, &why), 0);
-	assert_int_equal(runs_info_list(s, NULL, "", &list, &why), 0);
-	assert_int_equal(list.n, 1);
 	assert_int_equal(runs_info_env(s, list.run[0].id, &env, &why), 0);
 	assert_no_secret(js_get_str(env, "cmdline"), strlen(js_get_str(env, "cmdline")));
 	js_free(env);
 	runs_store_close(s);
+}
 
-	char path[160];
-	snprintf(path, sizeof(path), "%s/one.barscope", p->dir);
-	assert_int_equal(runs_bundle_export(p->store, &list, path, &why), 0);
-	runs_list_finish(&list);
-	_cleanup_free_ char *bytes = NULL;
-	size_t len;
-	assert_int_equal(file_read_all(path, 1 << 24, &bytes, &len, &why), 0);
-	assert_true(len > 4096);
-	assert_non_null(memmem(bytes, len, "pci=realloc", 11));
-	assert_non_null(memmem(bytes, len, "last words: nvme S/N: XXXXXX", 28));
-	assert_no_secret(bytes, len);
+/* What cannot be read cannot be masked, and does not travel; the rest of the run does. */
+static void an_environment_that_is_none_stays_behind(void **state)
+{
+	const struct place *p = *state;
+	static const char *const none[] = {"cmdline: nvme SN4711", "\"nvme SN4711\"", ""};
+	for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+		char path[160];
+		_cleanup_runs_ struct runs_list list = {0};
+		write_old(p, none[i]);
+		size_t len;
+		_cleanup_free_ char *bytes = export_old(p, &list, &len);
+		assert_non_null(memmem(bytes, len, "last words: nvme S/N: XXXXXX", 28));
+		assert_no_secret(bytes, len);
+		assert_int_equal(unlink(p->store), 0);
+		snprintf(path, sizeof(path), "%s/one.barscope", p->dir);
+		assert_int_equal(unlink(path), 0);
+	}
 }
 
 int main(void)
@@ -107,6 +142,8 @@ int main(void)
 			it_is_masked_as_captures_are, place_setup, place_teardown),
 		cmocka_unit_test_setup_teardown(
 			old_stores_tell_nothing_either, place_setup, place_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_environment_that_is_none_stays_behind, place_setup, place_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
