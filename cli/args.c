@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/cmd.h"
 
 enum { FIRST = 256 }; /* codes of options, above every letter */
@@ -42,22 +43,10 @@ bool cmd_args_is_whole(const char *arg, const char *name)
 	       (!strncmp(arg + 2, name, n) && (!arg[2 + n] || arg[2 + n] == '='));
 }
 
-/* Why getopt_long did not take ARG. */
-static void refuse(const char *cmd, const struct cmd_option *options, size_t n, const char *arg)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (options[i].name[1] && strchr(arg, '=') && !options[i].value &&
-			cmd_args_is_whole(arg, options[i].name)) {
-			cmd_usage_error(cmd, "--%s takes no value", options[i].name);
-			return;
-		}
-	}
-	cmd_usage_error(cmd, "'%s' is no option of it", arg);
-}
-
 /* What getopt_long needs to know; a name of one letter is a short option. */
 static void describe(const struct cmd_option *options, size_t n, struct option *list, char *letters)
 {
+	*letters++ = '-';
 	*letters++ = ':';
 	*letters++ = 'h';
 	for (size_t i = 0; i < n; i++) {
@@ -84,88 +73,108 @@ static size_t which(const struct cmd_option *options, size_t n, int c)
 	return i;
 }
 
+/* Why getopt_long did not take WORD. */
+static void refuse(const char *cmd, const struct option *list, const char *word)
+{
+	for (const struct option *o = list; o->name; o++) {
+		if (o->name[1] && o->has_arg == no_argument && !strncmp(word, "--", 2) &&
+			strchr(word, '=') && cmd_args_is_whole(word, o->name)) {
+			cmd_usage_error(cmd, "--%s takes no value", o->name);
+			return;
+		}
+	}
+	cmd_usage_error(cmd, "'%s' is no option of it", word);
+}
+
+/*
+ * What getopt_long finds next, *RET_INDEX in LIST (-1: a letter): its code, CMD_ARGS_PLAIN, 0 at
+ * the end, -1: refused. LETTERS begin with "-:": no word changes its place, so that the one that
+ * is looked at stands where optind is before, which in a bundle of letters has not moved.
+ */
+static int scan(const char *cmd, int argc, char **argv, const char *letters,
+	const struct option *list, int *ret_index)
+{
+	const int at = MAX(optind, 1);
+
+	*ret_index = -1;
+	opterr = 0;
+	const int c = getopt_long(argc, argv, letters, list, ret_index);
+	if (c == -1) {
+		return 0;
+	}
+	if (c == ':') {
+		cmd_usage_error(cmd, "%s needs a value", argv[at]);
+		return -1;
+	}
+	const int index = *ret_index;
+	if (c == '?' || (index >= 0 && !cmd_args_is_whole(argv[at], list[index].name))) {
+		refuse(cmd, list, argv[at]);
+		return -1;
+	}
+	return c == 1 && index < 0 ? CMD_ARGS_PLAIN : c;
+}
+
+/* The I-th word that is no option: the first NPLAIN have been found among them. */
+static const char *plain_at(char **argv, const char *const *plain, size_t nplain, size_t i)
+{
+	return i < nplain ? plain[i] : argv[optind + (int)(i - nplain)];
+}
+
 bool cmd_args_parse(int argc, char **argv, const struct cmd_option *options, size_t n,
 	const char *help, size_t least, size_t most, const char **ret, size_t *ret_n, int *status)
 {
 	_cleanup_free_ struct option *list = xcalloc(n + 2, sizeof(*list));
-	_cleanup_free_ char *letters = xmalloc(2 * n + 3);
+	_cleanup_free_ char *letters = xmalloc(2 * n + 4);
 	_cleanup_free_ bool *given = xcalloc(n + 1, sizeof(*given));
+	_cleanup_free_ const char **plain = xcalloc((size_t)argc, sizeof(*plain));
+	size_t nplain = 0;
 	describe(options, n, list, letters);
 	*status = EXIT_USAGE;
-	opterr = 0;
 	optind = 0; /* a fresh scan, also of its hidden state */
-	int c;
-	while ((c = getopt_long(argc, argv, letters, list, NULL)) != -1) {
-		const char *arg = argv[optind - 1];
+	for (int c, index; (c = scan(argv[0], argc, argv, letters, list, &index)) != 0;) {
 		if (c == 'h') {
 			*status = cmd_print(help);
 			return false;
 		}
-		if (c == ':') {
-			cmd_usage_error(argv[0], "%s needs a value", arg);
-			return false;
+		if (c == CMD_ARGS_PLAIN) {
+			plain[nplain++] = optarg;
+			continue;
 		}
-		size_t i = which(options, n, c);
-		/* Of "--size 32G" ARG is the value. */
-		const char *word = optarg && arg == optarg ? argv[optind - 2] : arg;
-		if (i == n || (c >= FIRST && !cmd_args_is_whole(word, options[i].name))) {
-			refuse(argv[0], options, n, word);
-			return false;
-		}
-		if (!set(argv[0], &options[i], optarg, &given[i])) {
+		size_t i = c < 0 ? n : which(options, n, c);
+		if (i == n || !set(argv[0], &options[i], optarg, &given[i])) {
 			return false;
 		}
 	}
-	size_t have = (size_t)(argc - optind);
+	size_t have = nplain + (size_t)(argc - optind);
 	if (have < least) {
 		cmd_usage_error(
 			argv[0], "%s", have ? "an argument is missing" : "it needs an argument");
 		return false;
 	}
 	if (have > most) {
-		cmd_usage_error(argv[0], "'%s' is one argument too many", argv[optind + (int)most]);
+		cmd_usage_error(argv[0], "'%s' is one argument too many",
+			plain_at(argv, plain, nplain, most));
 		return false;
 	}
 	for (size_t i = 0; i < have; i++) {
-		ret[i] = argv[optind + (int)i];
+		ret[i] = plain_at(argv, plain, nplain, i);
 	}
 	*ret_n = have;
 	return true;
 }
 
-/* Why getopt_long did not take WORD; -1. */
-static int refuse_word(const char *cmd, const struct option *options, const char *word)
-{
-	for (const struct option *o = options; o->name; o++) {
-		if (o->has_arg == no_argument && strchr(word, '=') &&
-			cmd_args_is_whole(word, o->name) && !strncmp(word, "--", 2)) {
-			cmd_usage_error(cmd, "--%s takes no value", o->name);
-			return -1;
-		}
-	}
-	cmd_usage_error(cmd, "'%s' is not an option", word);
-	return -1;
-}
-
 int cmd_args_next(const char *cmd, int argc, char **argv, const struct option *options, bool *given,
 	const char **ret_value)
 {
-	int index = 0;
-	opterr = 0;
-	const int opt = getopt_long(argc, argv, ":", options, &index);
-	if (opt == -1) {
-		return 0;
-	}
-	const bool taken = opt != '?' && opt != ':';
-	const char *word = argv[optind - 1];
-	/* Of "--seconds 5" WORD is the value. */
-	word = taken && optarg && optarg == word ? argv[optind - 2] : word;
-	if (opt == ':') {
-		cmd_usage_error(cmd, "%s needs a value", word);
+	int index;
+	const int opt = scan(cmd, argc, argv, "-:", options, &index);
+	if (opt < 0) {
 		return -1;
 	}
-	if (!taken || !cmd_args_is_whole(word, options[index].name)) {
-		return refuse_word(cmd, options, word);
+	if (index < 0) { /* a word, also behind "--" */
+		const char *rest = !opt && optind < argc ? argv[optind] : NULL;
+		*ret_value = opt ? optarg : rest;
+		return *ret_value ? CMD_ARGS_PLAIN : 0;
 	}
 	if (options[index].has_arg != no_argument && given[index]) {
 		cmd_usage_error(cmd, "--%s is given twice", options[index].name);

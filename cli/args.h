@@ -25,11 +25,14 @@ bool cmd_args_is_whole(const char *arg, const char *name);
 
 struct option;
 
+enum { CMD_ARGS_PLAIN = 1 << 16 }; /* above every option's code */
+
 /*
  * The next option of ARGV by a table of getopt_long's (CMD is for sentences, "" the screen's), held
  * to the same rules: whole names, a value at most once and never empty. GIVEN has a place for each
  * line of the table, all false before the first call, as optind is 0. RET_VALUE: NULL where there
- * is none. Returns the option's code, 0: there are no more; -1: a usage error was printed.
+ * is none. Returns the option's code; CMD_ARGS_PLAIN: *RET_VALUE is no option, and the caller says
+ * so and ends; 0: there are no more; -1: a usage error was printed.
  */
 int cmd_args_next(const char *cmd, int argc, char **argv, const struct option *options, bool *given,
 	const char **ret_value);

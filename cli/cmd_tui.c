@@ -272,6 +272,9 @@ int cmd_tui(int argc, char **argv)
 		if (opt < 0) {
 			return EXIT_USAGE;
 		}
+		if (opt == CMD_ARGS_PLAIN) {
+			return cmd_usage_error("", "'%s' is not a command", value);
+		}
 		start |= opt == OPT_START;
 		not_start |= opt == OPT_NO_START;
 		int r = opt >= OPT_PICTURE ? take_picture_option(&p, opt, value)
@@ -279,9 +282,6 @@ int cmd_tui(int argc, char **argv)
 		if (r) {
 			return r;
 		}
-	}
-	if (optind < argc) {
-		return cmd_usage_error("", "'%s' is not a command", argv[optind]);
 	}
 	int wrong = check(&o, start && not_start);
 	if (wrong) {

@@ -435,6 +435,10 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 			*status = EXIT_USAGE;
 			return false;
 		}
+		if (opt == CMD_ARGS_PLAIN) {
+			*status = cmd_usage_error("stress", "'%s' is not expected here", value);
+			return false;
+		}
 		if (opt == OPT_HELP) {
 			*status = cmd_print(help);
 			return false;
@@ -447,10 +451,6 @@ bool cmd_stress_parse(int argc, char **argv, struct cmd_stress_options *ret, int
 		if (*status) {
 			return false;
 		}
-	}
-	if (optind < argc) {
-		*status = cmd_usage_error("stress", "'%s' is not expected here", argv[optind]);
-		return false;
 	}
 	if (hot_given && copies_given) {
 		*status = cmd_usage_error("stress", "--hot is one copy: give it or --copies");

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cli/args.h"
 #include "cli/cmd.h"
 #include "cli/store_args.h"
 #include "cli/stress.h"
@@ -74,6 +75,12 @@ bool cmd_study_stress(
 	argv[argc++] = (char *)(uintptr_t) "stress";
 	for (size_t i = 0; i < js_len(list) && argc < CMD_STUDY_ARGS; i++) {
 		const char *arg = js_str(js_at(list, i));
+		/* An earlier version kept a shape beside those of --shapes, which won: they do. */
+		if (shape && arg && !strncmp(arg, "--shape", 7) &&
+			cmd_args_is_whole(arg, "shape")) {
+			i += !arg[7];
+			continue;
+		}
 		argv[argc++] = (char *)(uintptr_t)(arg ? arg : "");
 	}
 	if (shape) {

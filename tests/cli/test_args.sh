@@ -29,6 +29,7 @@ refuse() { # PATTERN ARGUMENTS...
 for c in show check plan diff capture doctor verify tune; do
     refuse "'--nosuch' is no option of it" $c --nosuch
     refuse "'-Z' is no option of it" $c -Z
+    refuse "'-Zj' is no option of it" $c -Zj
     "$barscope" $c --help >"$tmp/out" 2>"$tmp/err" </dev/null && grep -q '^usage: barscope' "$tmp/out" &&
         [ ! -s "$tmp/err" ] || { echo "FAIL $c --help"; failed=1; }
 done
@@ -71,4 +72,7 @@ refuse '--output is given twice' capture -o a -o b
 refuse '--map is for people' plan --map --json $a
 refuse 'name the same device' plan --gpu 01:00.0 --without 01:00.0 $a
 refuse 'not ID=ANSWER' check --require rebar $a
+refuse '--help takes no value' verify --help=1
+refuse "'-js' is no option of it" study run -js
+refuse "'-js' is no option of it" study run name -js
 exit $failed

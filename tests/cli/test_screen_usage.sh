@@ -34,7 +34,9 @@ wrong "no back end 'vulkan'" --backend vulkan --picture 1
 wrong "contradict" --start --no-start --picture 1
 wrong "contradict" --no-start --start
 wrong "--size is given twice" --size 80x24 --size=80x24 --picture 1
-wrong "'--pict' is not an option" --pict 1
+wrong "'--pict' is no option of it" --pict 1
+wrong "'-js' is no option of it" -js
+wrong "'-js' is no option of it" --demo -js
 wrong "--demo takes no value" --demo=1
 wrong "--store needs a value" --store= --picture 1
 wrong "--picture needs a value" --picture

@@ -160,5 +160,18 @@ d.commit()' "$dir/data/barscope/barscope.db"
     expect 0 '"from": "assumed"' study status once --json
     boot d11 powersave
     expect 0 'filed as A: measured' study run once --side A
+
+    # A shape among the stress options that an earlier version has stored beside --shapes.
+    expect 0 '' study new twice --change card --restarts 1 --warmup 0 --boots 5 --shapes 1x16x32 \
+        -- --backend cpu --threads 1 --seconds 1
+    python3 -c 'import sqlite3, sys, json
+d = sqlite3.connect(sys.argv[1])
+(text,) = d.execute("SELECT options FROM studies WHERE name = ?", ("twice",)).fetchone()
+options = json.loads(text)
+options["stress"] += ["--shape", "1x64x64", "--shape=1x64x64"]
+d.execute("UPDATE studies SET options = ? WHERE name = ?", (json.dumps(options), "twice"))
+d.commit()' "$dir/data/barscope/barscope.db"
+    expect 0 'filed as A: measured' study run twice --side A
+    expect 0 '"shape": "1x16x32"' runs show twice/A --json
 fi
 exit $bad
