@@ -17,6 +17,22 @@ static bool is_same_card(const struct pcie_device *a, const struct pcie_device *
 	return !a->name[0] || !b->name[0] || !strcmp(a->name, b->name);
 }
 
+/* May B of D answer? What does not decode, or is behind a bridge that does not, cannot. */
+static bool may_answer(
+	const struct pcie_judge *j, const struct pcie_device *d, const struct pcie_bar *b)
+{
+	if (!pcie_bar_is_placed(b) || b->decode_enabled == PCIE_NO) {
+		return false;
+	}
+	while (d->parent >= 0) {
+		d = &j->s->dev[d->parent];
+		if (d->mem_enable == PCIE_NO) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Another device with a BAR in B's range, told by the same witness. */
 static const struct pcie_bar *find_other(
 	const struct pcie_judge *j, const struct pcie_bar *b, const struct pcie_device **ret)
@@ -30,7 +46,7 @@ static const struct pcie_bar *find_other(
 		}
 		for (int k = 0; k < d->nbar; k++) {
 			const struct pcie_bar *o = &d->bar[k];
-			if (pcie_bar_is_placed(o) && o->src == b->src && pcie_bars_overlap(b, o)) {
+			if (o->src == b->src && may_answer(j, d, o) && pcie_bars_overlap(b, o)) {
 				*ret = d;
 				return o;
 			}
@@ -114,7 +130,7 @@ static void judge_overlap(const struct pcie_judge *j, struct pcie_verdict *v)
 	for (int i = 0; i < j->d->nbar && !v->answer; i++) {
 		const struct pcie_bar *b = &j->d->bar[i];
 		const struct pcie_device *other = NULL;
-		if (!pcie_bar_is_placed(b)) {
+		if (!may_answer(j, j->d, b)) {
 			continue;
 		}
 		const struct pcie_bar *o = find_other(j, b, &other);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/macros.h"
 #include "verdict_fixture.h"
 
 static void set_link(struct pcie_device *d, uint16_t speed, uint8_t width)
@@ -239,7 +240,18 @@ static void other_devices_addresses(void **state)
 	f.s->dev[nic].device = 0x1572;
 	b->src = pcie_snapshot_source(f.s, "another witness");
 	expect_of(f.s, "overlap", NULL, 0, 0);
-	b->src = pcie_device_bar(f.d, PCIE_BAR_NORMAL, 3)->src;
+	struct pcie_bar *own = pcie_device_bar(f.d, PCIE_BAR_NORMAL, 3);
+	b->src = own->src;
+	enum pcie_tri *const on[] = {&b->decode_enabled, &own->decode_enabled,
+		&f.s->dev[port].mem_enable, &f.s->dev[f.port].mem_enable};
+	for (size_t i = 0; i < ARRAY_LEN(on); i++) { /* what does not decode answers nobody */
+		enum pcie_tri was = *on[i];
+		*on[i] = PCIE_YES;
+		expect_of(f.s, "overlap", "shared", PCIE_WEAK, NOTE);
+		*on[i] = PCIE_NO;
+		expect_of(f.s, "overlap", NULL, 0, 0);
+		*on[i] = was;
+	}
 	b->assigned = PCIE_NO;
 	expect_of(f.s, "overlap", NULL, 0, 0);
 	pcie_snapshot_destroy(f.s);
