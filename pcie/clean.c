@@ -17,6 +17,9 @@ enum { RAW_MAX = 64 << 10, TEXT_SIZE = 4 * RAW_MAX + 2, WINDOW_LINES = 4096, WOR
 /* The number of a numbered line, and quoting, stand within so many bytes. */
 enum { NUMBER_MAX = 64 };
 
+/* Mail programs fold longer lines only. */
+enum { FOLD_MIN = 60 };
+
 struct cleaner {
 	struct pcie_cleaner c; /* first: what the caller sees */
 	struct clean_traits traits;
@@ -28,6 +31,7 @@ struct cleaner {
 	unsigned grepped;       /* … and grep's */
 	unsigned before, after; /* lines of either side that a hunk of a diff still has */
 	bool quoted;            /* the hunk stands behind quote marks */
+	bool wide;              /* its line before may have been folded */
 	bool gap;               /* the line before was empty */
 	bool inside;            /* of a line that is longer than RAW_MAX */
 	size_t used, size;
@@ -286,7 +290,8 @@ static size_t marks(struct cleaner *c, const char *s, size_t n)
 /*
  * The mark of a line in a hunk of diff -u, and quoting before it: its bytes. *RET_GONE: the
  * diff takes the line away, and the text has what stands there now. A line that the hunk
- * cannot have ends it: it was cut, or folded, and what follows is no diff any more.
+ * cannot have ends it: it was cut, and what follows is no diff any more. A folded line's
+ * second half has no mark; the header of a device is none.
  */
 static size_t hunk_mark(struct cleaner *c, const char *s, size_t n, bool *ret_gone)
 {
@@ -296,6 +301,7 @@ static size_t hunk_mark(struct cleaner *c, const char *s, size_t n, bool *ret_go
 	if (at < n && s[at] == '@' && clean_hunk(s + at, n - at, &c->before, &c->after)) {
 		c->before = c->after > 0 ? c->before : 0; /* or nothing came in its place */
 		c->quoted = at > 0;
+		c->wide = n >= FOLD_MIN;
 		return 0;
 	}
 	if (c->before == 0 && c->after == 0) {
@@ -307,8 +313,13 @@ static size_t hunk_mark(struct cleaner *c, const char *s, size_t n, bool *ret_go
 		return 0;
 	}
 	bool old = mark == '-' || mark == ' ', new = mark == '+' || mark == ' ';
-	if (c->quoted != (at > 0) || (!old && !new) || (old && c->before == 0) ||
-		(new && c->after == 0)) {
+	bool marked = old || new, folded = c->wide && !marked;
+	struct pcie_addr a;
+	c->wide = n >= FOLD_MIN;
+	if (folded && pcie_addr_scan(s + at, &a) <= 0) {
+		return 0;
+	}
+	if (c->quoted != (at > 0) || !marked || (old && c->before == 0) || (new && c->after == 0)) {
 		c->before = c->after = 0;
 		return 0;
 	}

@@ -124,6 +124,14 @@ static const struct {
 		"@@ -1,9 +1,9 @@|a|c|01:00.0 VGA|Region 3|Region 4"},
 	{"@@ -1,1 +1,9 @@\n-a\n+b\n- c\n- d", "@@ -1,1 +1,9 @@|b|c|d"},
 	{"@@ -1 +1,2 @@\n-a\n\\ No newline\n+b\n+c\n- d", "@@ -1 +1,2 @@|\\ No newline|b|c|d"},
+	{"@@ -1,4 +1,3 @@\n 01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102\n"
+	 "[GeForce RTX 4090]\n-a\n-b\n+c\n d",
+		"@@ -1,4 +1,3 @@|01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102|"
+		"[GeForce RTX 4090]|c|d"},
+	{"@@ -1,4 +1,3 @@\n 01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102\n"
+	 "02:00.0 VGA\n- a",
+		"@@ -1,4 +1,3 @@|01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102|"
+		"02:00.0 VGA|a"},
 	{"> @@ -1,9 +1,9 @@\n> -a\n> +b\n- c", "@@ -1,9 +1,9 @@|b|c"},
 	{"@@ -1,2 +1,2 @@\n\n a\n\n-b\n\n+c\n\n- d\n\ne\n\nf\n\ng\n",
 		"@@ -1,2 +1,2 @@|a|c|d|e|f|g"},
