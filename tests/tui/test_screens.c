@@ -295,7 +295,7 @@ static void slower_loops_tell_no_floor(void **state)
 }
 
 /* A comparison's place on the ladder, and a study with the key that leads on. */
-static void studies_and_their_verdicts(void **state)
+static void comparisons_show_the_ladder(void **state)
 {
 	(void)state;
 	static const struct {
@@ -315,8 +315,12 @@ static void studies_and_their_verdicts(void **state)
 		assert_true(scene_golden(s, looks[i].name));
 		scene_destroy(s);
 	}
+}
 
-	/* A device that moved is named as each side knows it. */
+/* A device that moved is named as each side knows it, and what a side's figures lack is said. */
+static void comparisons_name_both_sides(void **state)
+{
+	(void)state;
 	struct scene *s = scene_create("demo", 80, 50, TUI_UTF8);
 	scene_store(s);
 	scene_comparison(s);
@@ -328,7 +332,6 @@ static void studies_and_their_verdicts(void **state)
 	assert_non_null(strstr(still, "GPU at 0000:01:00.0"));
 	assert_null(strstr(still, "in B it is"));
 	strcpy(pair->device_b, "GPU at 0000:41:00.0");
-	/* So is what a side's figures lack. */
 	struct runs_side *b = &s->app.library.comparison->side[1];
 	b->run = xcalloc(2, sizeof(*b->run));
 	b->n = 2;
@@ -341,8 +344,12 @@ static void studies_and_their_verdicts(void **state)
 	assert_non_null(strstr(moved, "run 8: 1,200 samples dropped, 3 events lost"));
 	assert_null(strstr(moved, "run 7:"));
 	scene_destroy(s);
+}
 
-	s = scene_create("demo", 80, 24, TUI_UTF8);
+static void a_study_leads_to_its_next_boot(void **state)
+{
+	(void)state;
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
 	scene_store(s);
 	_cleanup_free_ char *text = scene_text(s);
 	assert_non_null(strstr(text, "study rebar: 3 of 8 boots, S: the next step"));
@@ -366,9 +373,13 @@ static void studies_and_their_verdicts(void **state)
 	scene_keys(s, "y");
 	assert_int_equal(s->app.study_side, 'A');
 	scene_destroy(s);
+}
 
+static void a_study_needs_another_boot_or_none(void **state)
+{
+	(void)state;
 	/* A boot that is filed can only be followed by another one. */
-	s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
 	scene_store(s);
 	s->app.library.study[0].here = true;
 	scene_keys(s, "Sy");
@@ -557,7 +568,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(search_finds_and_goes_round),
 		cmocka_unit_test(the_past_can_be_read),
 		cmocka_unit_test(slower_loops_tell_no_floor),
-		cmocka_unit_test(studies_and_their_verdicts),
+		cmocka_unit_test(comparisons_show_the_ladder),
+		cmocka_unit_test(comparisons_name_both_sides),
+		cmocka_unit_test(a_study_leads_to_its_next_boot),
+		cmocka_unit_test(a_study_needs_another_boot_or_none),
 		cmocka_unit_test(episodes_lead_to_their_moment),
 		cmocka_unit_test(many_devices_stay_quick),
 		cmocka_unit_test(what_stands_is_right_at_once),
