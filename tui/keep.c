@@ -2,7 +2,6 @@
 #include "tui/keep.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -85,28 +84,31 @@ static void open_recorder(struct tui_keep *k, struct why *why)
 	}
 }
 
-/* Somebody may have made room, or given the right: with all decided that failed, from the start. */
+int tui_keep_give_up(struct tui_keep *k, int timeout_ms)
+{
+	int r = runs_recorder_destroy(k->recorder, timeout_ms);
+	k->recorder = NULL;
+	k->stuck = k->stuck || r < 0;
+	return r;
+}
+
+/*
+ * Somebody may have made room, or given the right: with all decided that failed, from the start.
+ * While something waits for the store that failed it may hang: the next time, then.
+ */
 static void try_again(struct tui_keep *k)
 {
 	struct runs_recorder_state now;
 	if (!k->recorder || !k->path || k->session || k->nending) {
 		return;
 	}
-	for (int tries = 0;; tries++) {
-		struct pollfd p = {.fd = runs_recorder_fd(k->recorder), .events = POLLIN};
-		runs_recorder_poll(k->recorder);
-		runs_recorder_state(k->recorder, &now);
-		if (now.phase != RUNS_REC_FAILED || (now.waiting_ns && tries == 10)) {
-			return; /* what still waits may hang; an idle recorder ends at once */
-		}
-		if (!now.waiting_ns) {
-			break;
-		}
-		poll(&p, 1, 10);
+	runs_recorder_poll(k->recorder);
+	runs_recorder_state(k->recorder, &now);
+	if (now.phase != RUNS_REC_FAILED || now.waiting_ns) {
+		return;
 	}
 	k->load_ticket = k->mark_ticket = 0;
-	if (runs_recorder_destroy(k->recorder, 100) < 0) {
-		k->recorder = NULL;
+	if (tui_keep_give_up(k, 0) < 0) {
 		why_set(&k->why, "the store does not answer");
 		return;
 	}
@@ -133,14 +135,15 @@ void tui_keep_init(struct tui_keep *k, const char *store, bool none)
 
 int tui_keep_finish(struct tui_keep *k, int timeout_ms)
 {
-	int r = runs_recorder_destroy(k->recorder, timeout_ms);
-	if (r == 0) { /* a recorder that is stuck may still ask it */
+	tui_keep_give_up(k, timeout_ms);
+	const bool stuck = k->stuck;
+	if (!stuck) {
 		destroy_witness(k->witness);
 	}
 	runs_hist_finish(&k->baseline.hist);
 	free(k->path);
 	*k = (struct tui_keep){0};
-	return r;
+	return stuck ? -ETIMEDOUT : 0;
 }
 
 int tui_keep_fd(const struct tui_keep *k)

@@ -40,6 +40,7 @@ struct tui_keep {
 	struct runs_recorder *recorder; /* NULL: none; why says so */
 	char *path;                     /* of the store; owned; NULL: none, or not known */
 	struct tui_witness *witness;    /* of the GPUs' sizes, for the recorder; owned */
+	bool stuck;                     /* a recorder of before hangs, and may ask the witness */
 	struct runs_session *session;   /* what runs is being recorded; NULL: it is not */
 	char label[64];                 /* under this label */
 	uint64_t since_ns;
@@ -55,7 +56,10 @@ struct tui_keep {
 /* STORE NULL: the user's own. NONE: keep nothing. Without a store the screen works on and says
  * why. */
 void tui_keep_init(struct tui_keep *k, const char *store, bool none);
-/* -ETIMEDOUT: the disk hangs; leave with _exit(). */
+/* Ends the recorder alone. -ETIMEDOUT: the disk hangs, and the thread that hangs with it may ask
+ * the witness as long as the program lives. */
+int tui_keep_give_up(struct tui_keep *k, int timeout_ms);
+/* -ETIMEDOUT: the disk hangs, or hung when a recorder was given up; leave with _exit(). */
 int tui_keep_finish(struct tui_keep *k, int timeout_ms);
 
 /* What the scanner has learnt (copied). A run is recorded while the worker runs, and the driver is

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 
 /* A slow disk: no run begins before a byte is written here. */
 static int gate[2];
+static atomic_bool at_gate;
 
 static int wait_at_gate(
 	const char *root, bool with_log, bool wake, char **ret, size_t *ret_len, struct why *why)
@@ -30,6 +32,7 @@ static int wait_at_gate(
 	char c;
 	(void)root, (void)with_log, (void)wake, (void)ret, (void)ret_len;
 	why_set(why, "no machine");
+	at_gate = true;
 	return read(gate[0], &c, 1) == 1 ? -1 : -2;
 }
 
@@ -176,6 +179,48 @@ static void a_store_that_failed_is_tried_again(void **state)
 	assert_int_equal(system(path), 0);
 }
 
+/* A recorder that hangs is left behind with the witness that it may still ask. */
+static void what_is_stuck_keeps_its_witness(void **state)
+{
+	(void)state;
+	/* What is left behind on purpose, for leak checkers. */
+	static struct runs_recorder *left;
+	static const struct pcie_driver *d;
+	char dir[] = "/tmp/barscope-keep-XXXXXX", path[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s.db", dir);
+	assert_int_equal(pipe(gate), 0);
+	struct scene *s = scene_create("demo", 80, 24, TUI_UTF8);
+	struct tui_app *a = &s->app;
+	struct tui_sizes known = {.n = 1};
+	known.gpu[0].addr = (struct pcie_addr){.bus = 0x41, .known = true};
+	known.gpu[0].memory = 8192000000;
+	tui_keep_sizes(&a->keep, &known);
+	d = tui_keep_witness(&a->keep);
+	attach(a, path, wait_at_gate);
+	at_gate = false;
+	record_run(a, "one");
+	stop(a);
+	for (uint64_t end = clock_ns() + 60000000000u; !at_gate; poll(NULL, 0, 1)) {
+		assert_true(clock_ns() < end);
+	}
+
+	/* It is given up once, and again when the screen ends: told both times. */
+	left = a->keep.recorder;
+	assert_int_equal(tui_keep_give_up(&a->keep, 0), -ETIMEDOUT);
+	assert_null(a->keep.recorder);
+	assert_int_equal(tui_keep_finish(&a->keep, 0), -ETIMEDOUT);
+	struct pcie_gpu_sizes asked = {.addr = known.gpu[0].addr};
+	d->sizes(d, &asked, 1);
+	assert_true(asked.memory == 8192000000);
+	assert_non_null(left); /* its thread waits at the gate until the program ends */
+
+	tui_keep_init(&a->keep, NULL, true);
+	scene_destroy(s);
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	assert_int_equal(system(path), 0);
+}
+
 static struct library_errand *unlock(const char *path, const char *address)
 {
 	struct library_errand *e = xcalloc(1, sizeof(*e));
@@ -292,11 +337,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_are_told_by_name),
-		cmocka_unit_test(every_failure_is_told),
+		cmocka_unit_test(runs_are_told_by_name), cmocka_unit_test(every_failure_is_told),
 		cmocka_unit_test(a_store_that_failed_is_tried_again),
 		cmocka_unit_test(a_late_yes_unlocks_no_other_run),
 		cmocka_unit_test(machines_have_what_the_scanner_knows),
+		cmocka_unit_test(
+			what_is_stuck_keeps_its_witness), /* the last: it stays at the gate */
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
