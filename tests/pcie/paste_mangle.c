@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "paste_mangle.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -174,123 +174,151 @@ static size_t column(enum mangle how)
 	}
 }
 
-static void mangle_line(enum mangle how, struct text *out, const char *s, size_t n, unsigned number)
+/* Soft breaks, never inside of "=09". */
+static void tabs_printable(struct text *out, const char *s, size_t n)
 {
 	struct text t = {0};
-	size_t indent = strspn(s, "\t ");
+	replace(&t, s, n, "\t=", (const char *const[]){"=09", "=3D"});
+	for (size_t at = 0; at < t.len;) {
+		size_t k = MIN(t.len - at, (size_t)72);
+		while (at + k < t.len && memchr(t.s + at + k - 2, '=', 2)) {
+			k--;
+		}
+		text_addn(out, t.s + at, k);
+		at += k;
+		text_add(out, at < t.len ? "=\n" : "=20");
+	}
+	text_finish(&t);
+}
 
+/* The ways that break a line in several; false: HOW is none of them. */
+static bool fold_line(enum mangle how, struct text *out, const char *s, size_t n)
+{
+	struct text t = {0};
+	bool folds = true;
+
+	replace_tabs(&t, s, n, "        ");
+	const char *line = t.s ? t.s : "";
 	switch (how) {
-	case MANGLE_QUOTE:
-		text_add(out, "> ");
-		text_addn(out, s, n);
-		break;
-	case MANGLE_QUOTE_TWICE:
-		text_add(out, number % 2 ? ">> " : "> > ");
-		text_addn(out, s, n);
-		break;
-	case MANGLE_NBSP:
-		nbsp(out, s, n);
-		break;
-	case MANGLE_SPACES:
-		replace_tabs(out, s, n, "        ");
-		break;
-	case MANGLE_NARROW:
-		replace_tabs(out, s, n, "  ");
-		break;
-	case MANGLE_FLAT:
-		indent = indent < n ? indent : n;
-		text_addn(out, s + indent, n - indent);
-		break;
-	case MANGLE_HTML:
-		html(out, s, n);
-		break;
-	case MANGLE_COLOUR:
-		text_add(out, number % 2 ? "\x1b[0;32m" : "");
-		text_addn(out, s, n);
-		text_add(out, number % 2 ? "\x1b[0m" : "");
-		break;
 	case MANGLE_WRAP_72:
 	case MANGLE_WRAP_80:
 	case MANGLE_NARROW_40:
-		replace_tabs(&t, s, n, "        ");
-		wrap(out, t.s ? t.s : "", t.len, column(how));
+		wrap(out, line, t.len, column(how));
 		break;
 	case MANGLE_CUT_72:
 	case MANGLE_CUT_80:
 	case MANGLE_FOLD_30:
 	case MANGLE_FOLD_50:
-		replace_tabs(&t, s, n, "        ");
-		cut(out, t.s ? t.s : "", t.len, column(how));
-		break;
-	case MANGLE_PRINTABLE:
-		printable(out, s, n);
-		break;
-	case MANGLE_INDENT:
-	case MANGLE_BAR:
-	case MANGLE_TIGHT:
-	case MANGLE_ADDED:
-	case MANGLE_BULLET:
-		text_add(out, how == MANGLE_INDENT  ? "    "
-			      : how == MANGLE_BAR   ? "| "
-			      : how == MANGLE_TIGHT ? ">"
-			      : how == MANGLE_ADDED ? "+"
-						    : "* ");
-		text_addn(out, s, n);
-		break;
-	case MANGLE_DOUBLE:
-		text_addn(out, s, n);
-		text_add(out, "\n");
+		cut(out, line, t.len, column(how));
 		break;
 	case MANGLE_FLOWED:
-	case MANGLE_HANG_72:
-		replace_tabs(&t, s, n, "        ");
-		wrap_with(out, t.s ? t.s : "", t.len,
-			how == MANGLE_FLOWED ? 0 : strspn(t.s ? t.s : "", " "),
-			how == MANGLE_FLOWED ? " " : "");
+		wrap_with(out, line, t.len, 0, " ");
 		break;
+	case MANGLE_HANG_72:
+		wrap_with(out, line, t.len, strspn(line, " "), "");
+		break;
+	default:
+		folds = false;
+		break;
+	}
+	text_finish(&t);
+	return folds;
+}
+
+/* The ways that write its characters otherwise; false: HOW is none of them. */
+static bool encode_line(enum mangle how, struct text *out, const char *s, size_t n)
+{
+	switch (how) {
+	case MANGLE_NBSP:
+		nbsp(out, s, n);
+		return true;
+	case MANGLE_HTML:
+		html(out, s, n);
+		return true;
+	case MANGLE_PRINTABLE:
+		printable(out, s, n);
+		return true;
 	case MANGLE_UTF16:
 		utf16(out, s, n);
 		utf16(out, "\r", 1);
-		break;
+		return true;
 	case MANGLE_TABS_QP:
-		replace(&t, s, n, "\t=", (const char *const[]){"=09", "=3D"});
-		for (size_t at = 0; at < t.len;) { /* never inside of "=09" */
-			size_t k = MIN(t.len - at, (size_t)72);
-			while (at + k < t.len && memchr(t.s + at + k - 2, '=', 2)) {
-				k--;
-			}
-			text_addn(out, t.s + at, k);
-			at += k;
-			text_add(out, at < t.len ? "=\n" : "=20");
-		}
-		break;
+		tabs_printable(out, s, n);
+		return true;
 	case MANGLE_ENTITIES:
 		replace(out, s, n, "\t<>&",
 			(const char *const[]){"&#9;", "&#60;", "&#x3e;", "&#38;"});
-		break;
+		return true;
+	case MANGLE_SPACES:
+		replace_tabs(out, s, n, "        ");
+		return true;
+	case MANGLE_NARROW:
+		replace_tabs(out, s, n, "  ");
+		return true;
 	case MANGLE_TRAILING:
 		replace_tabs(out, s, n, "        ");
 		text_add(out, "          ");
-		break;
+		return true;
 	case MANGLE_NO_TABS:
 		replace_tabs(out, s, n, "");
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What stands before the line NUMBER. */
+static void add_mark(enum mangle how, struct text *out, unsigned number)
+{
+	switch (how) {
+	case MANGLE_QUOTE:
+		text_add(out, "> ");
 		break;
-	case MANGLE_PARAGRAPH:
-		indent = MIN(indent, n);
-		text_addn(out, s + indent, n - indent);
-		text_add(out, n > 0 ? " " : "\n\n");
-		return;
+	case MANGLE_QUOTE_TWICE:
+		text_add(out, number % 2 ? ">> " : "> > ");
+		break;
+	case MANGLE_COLOUR:
+		text_add(out, number % 2 ? "\x1b[0;32m" : "");
+		break;
+	case MANGLE_INDENT:
+		text_add(out, "    ");
+		break;
+	case MANGLE_BAR:
+		text_add(out, "| ");
+		break;
+	case MANGLE_TIGHT:
+		text_add(out, ">");
+		break;
+	case MANGLE_ADDED:
+		text_add(out, "+");
+		break;
+	case MANGLE_BULLET:
+		text_add(out, "* ");
+		break;
 	case MANGLE_NUMBERED:
 		text_addf(out, "%6u\t", number);
-		text_addn(out, s, n);
 		break;
 	default:
-		text_addn(out, s, n);
 		break;
 	}
+}
+
+static void mangle_line(enum mangle how, struct text *out, const char *s, size_t n, unsigned number)
+{
+	if (!fold_line(how, out, s, n) && !encode_line(how, out, s, n)) {
+		bool flat = how == MANGLE_FLAT || how == MANGLE_PARAGRAPH;
+		size_t indent = flat ? MIN(strspn(s, "\t "), n) : 0;
+		add_mark(how, out, number);
+		text_addn(out, s + indent, n - indent);
+	}
+	if (how == MANGLE_PARAGRAPH) {
+		text_add(out, n > 0 ? " " : "\n\n");
+		return;
+	}
+	text_add(out, how == MANGLE_COLOUR && number % 2 ? "\x1b[0m" : "");
+	text_add(out, how == MANGLE_DOUBLE ? "\n" : "");
 	text_add(out, how == MANGLE_CRLF ? "\r\n" : "\n");
 	text_addn(out, "", how == MANGLE_UTF16);
-	text_finish(&t);
 }
 
 void mangle(enum mangle how, const char *in, size_t len, struct text *out)
