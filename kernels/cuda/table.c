@@ -209,12 +209,14 @@ static bool plan_bulk(const struct gemm_cuda_kernel *k, const struct gemm_cuda_d
 	const uint32_t slice = (kk / 32 + k->split - 1u) / k->split * 32;
 	const uint32_t chunks = (k->depth * group + k->k - 1) / k->k;
 	const uint32_t stage = (up(k->k * 2u, 128) + 64) * 8;
-	const uint32_t rows = n / groups, rest = n % groups;
 
-	if (m > k->m || kk % 32 || slice > k->depth * group || kk <= slice * (k->split - 1u) ||
+	if (groups == 0 || m > k->m || kk % 32 || slice > k->depth * group ||
+		kk <= slice * (k->split - 1u) ||
 		kk - slice * (k->split - 1u) <= (chunks - 1) * k->k) {
 		return false;
 	}
+	const uint32_t rows = n / groups, rest = n % groups;
+
 	ret->tiles = (rows + (rest > 0) + 7) / 8;
 	uint32_t used = 384 + 2 * warps * (OUTS + 4) * 4;
 

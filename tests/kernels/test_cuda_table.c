@@ -21,6 +21,7 @@ static const struct gemm_cuda_device devices[] = {
 	{89, 128, 101376}, /* RTX 4090 */
 	{90, 132, 232448}, /* H200 */
 	{90, 114, 232448}, /* H100 PCIe */
+	{90, 4, 232448},   /* fewer multiprocessors than a cluster of eight has blocks */
 };
 
 static const struct {
