@@ -8,13 +8,15 @@
  * registers. What the blocks of a cluster have summed up meets in shared memory of one of them
  * (st.async, PTX ISA 8.1) and is added in a fixed order.
  *
+ * Here W's 8 rows are the second operand of mma.m16n8k16 and x's 16 rows the first; which lane
+ * holds what is as in mma.h, with x's row g + 8 in place of W's.
+ *
  * The pairs leave an SM room for two blocks. With dependent launch the next launch's block is
- * there, and its ring filled, before this one's ends, so that the memory is never idle: between
- * the end of a launch and the next one's first product lie 0.5 us until griddepcontrol.wait lets
- * go, and 1 to 3 us until x is here through a memory that W keeps busy. Where x was complete
- * before the launch before began (a.x_ready), only the outputs wait, and all of that is hidden.
- * That the launch before does not write x is not enough: it lets this one begin without waiting
- * itself.
+ * there, and its ring filled, before this one's ends: between the end of a launch and the next
+ * one's first product lie 0.5 to 0.9 us until griddepcontrol.wait lets go, and 1 to 4 us until x is
+ * here through a memory that W keeps busy (docs/BENCHMARKS.md). Where x was complete before the
+ * launch before began (a.x_ready), only the outputs wait, and all of that is hidden. That the
+ * launch before does not write x is not enough: it lets this one begin without waiting itself.
  */
 #include "kernels/cuda/dev.h"
 #include "kernels/cuda/mma.h"
@@ -138,8 +140,6 @@ DEVICE void dependents_wait()
 {
 	asm volatile("griddepcontrol.wait;" ::: "memory");
 }
-
-enum : u32 { MAX_STAGES = 15 };
 
 /* A block's stretch of rows, cut into a.tiles tiles of at most 8 rows, as even as may be. */
 struct tiling {
