@@ -12,18 +12,9 @@
 #include "base/macros.h"
 #include "pcie/sysfs_text.h"
 #include "pcie/witness.h"
+#include "scan_fixture.h"
 
 #define BUS "/sys/bus/pci/devices/"
-
-static struct pcie_snapshot *scan(const char *text)
-{
-	struct pcie_snapshot *s;
-	struct why why = {""};
-	if (pcie_text_scan("test", text, strlen(text), &s, &why) < 0) {
-		fail_msg("%s", why.text);
-	}
-	return s;
-}
 
 static void one_file_of_one_device_is_named(void **state)
 {

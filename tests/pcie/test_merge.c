@@ -10,16 +10,7 @@
 #include <cmocka.h>
 
 #include "pcie/witness.h"
-
-static struct pcie_snapshot *scan(const char *text)
-{
-	struct pcie_snapshot *s;
-	struct why why = {""};
-	if (pcie_text_scan("test", text, strlen(text), &s, &why) < 0) {
-		fail_msg("%s", why.text);
-	}
-	return s;
-}
+#include "scan_fixture.h"
 
 static const char listing[] =
 	"01:00.0 VGA compatible controller: NVIDIA Corporation Device 2204 (rev a1)\n"

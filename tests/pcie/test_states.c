@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "pcie/witness.h"
+#include "scan_fixture.h"
 
 #define RTX_4090                                                                                   \
 	"01:00.0 VGA compatible controller: NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)\n"
@@ -33,16 +34,6 @@
 		 "\tMemory at a0000000 (64-bit, prefetchable) [size=32M]\n"                        \
 		 "\tCapabilities: <access denied>\n"                                               \
 		 "\tKernel driver in use: nvidia\n\n"
-
-static struct pcie_snapshot *scan(const char *text)
-{
-	struct pcie_snapshot *s = NULL;
-	struct why why = {""};
-	if (pcie_text_scan("test", text, strlen(text), &s, &why) < 0) {
-		fail_msg("%s", why.text);
-	}
-	return s;
-}
 
 static int index_of(const struct pcie_snapshot *s, uint8_t bus, uint8_t dev, uint8_t fn)
 {

@@ -13,16 +13,7 @@
 
 #include "base/text.h"
 #include "pcie/witness.h"
-
-static struct pcie_snapshot *scan(const char *text)
-{
-	struct pcie_snapshot *s = NULL;
-	struct why why = {""};
-	if (pcie_text_scan("test", text, strlen(text), &s, &why) < 0) {
-		fail_msg("%s", why.text);
-	}
-	return s;
-}
+#include "scan_fixture.h"
 
 static const struct pcie_device *find(
 	const struct pcie_snapshot *s, uint8_t bus, uint8_t dev, uint8_t fn)
